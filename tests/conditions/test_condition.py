@@ -196,7 +196,7 @@ def test_a_change_unpacks_and_lists_what_changed():
     assert str(changed).startswith("1 of 2 rows")
     assert changed.chosen == 2
     assert changed.frame().to_dict("list") == {"row": [0]}
-    assert "realised" in changed._repr_html_()
+    assert "realized" in changed._repr_html_()
     cells = Changed(None, None, np.array([[False, True], [True, False]]), 0.5, np.arange(2))
     assert cells.frame().to_dict("list") == {"row": [0, 1], "column": [1, 0]}
     assert str(cells).startswith("2 of 4 values")

@@ -653,7 +653,7 @@ def test_undefined_differences_are_not_testable():
 def test_the_sign_alone_is_reported_with_the_size():
     claim = judge_simpler(FixedResults((estimate(0.06), estimate(0.06))), "populations")
     assert claim.verdict == CONTRADICTED
-    assert claim.details.endswith("that it is higher by any amount: reproduced in the main run")
+    assert claim.details.endswith("; higher by any amount: reproduced in the main run")
 
 
 @pytest.mark.parametrize(
@@ -819,8 +819,12 @@ def test_the_page_follows_the_numbers(monkeypatch, tmp_path):
     text = render(reproduction, tmp_path)
     assert reproduction.answer in text
     contradicted = reproduction.answer.partition("Contradicted: ")[2].partition(". ")[0]
-    sizes = ("much more (Table I)", "slightly more (Table II)", "more in one of two pairs (Table III)")
-    assert all(f"simple learners lose {size}" in contradicted for size in sizes)
+    statements = (
+        "simple learners lose much more (Table I)",
+        "simple learners lose slightly more (Table II)",
+        "1R loses more than the tree, but the simple network does not lose more than the complex one (Table III)",
+    )
+    assert all(statement in contradicted for statement in statements)
     assert "names up by one line" in text  # Table II in the available text
     assert "40.0 %" in text  # our trivial error on MC
 

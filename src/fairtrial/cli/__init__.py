@@ -1,4 +1,4 @@
-"""The command line: parse options, call the library and print. Each module of this package registers a group of commands."""
+"""The command-line interface of fairtrial. Each module of this package registers a group of commands."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,4 +1,4 @@
-"""The command-line application, and functions that all commands share for tables, warnings and exit codes."""
+"""The command-line application, and functions for tables, warnings and exit codes that all commands share."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ All commands: fairtrial --help    options and examples: fairtrial COMMAND --help
 
 
 class NamingGroup(TyperGroup):
-    """A group of commands whose help texts name the values of options and arguments in the conventional way."""
+    """Group of commands whose help texts use conventional names for the values of options and arguments, e.g. NUMBER."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command with conventional names for the values of its options and arguments."""
@@ -72,7 +72,7 @@ class NamingGroup(TyperGroup):
 
 
 class CommandGroup(NamingGroup):
-    """The group of all commands. Ctrl-C ends a command with a message and exit code 130, even while it imports packages."""
+    """The group of all commands. Ctrl-C ends a command with a message and exit code 130, even during imports."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the commands in the order of the help text. Commands of other packages come last."""
@@ -81,7 +81,7 @@ class CommandGroup(NamingGroup):
         return [*(name for name in known if name in names), *(name for name in names if name not in known)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command with its heading."""
+        """Return a command, and set its heading in the help text."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             command.rich_help_panel = next((panel for panel, names in PANELS.items() if cmd_name in names), None)
@@ -99,7 +99,7 @@ class CommandGroup(NamingGroup):
 
 
 def _name_value(hint: Any) -> str:
-    """Name the value of an option for the help text. Flags have no value.
+    """Return the name of the value of an option for the help text. Flags have no value.
 
     >>> _name_value(list[str] | None), _name_value(float), _name_value(bool)
     ('TEXT', 'NUMBER', '')
@@ -109,7 +109,7 @@ def _name_value(hint: Any) -> str:
 
 
 def _name_argument(parameter: Any) -> None:
-    """Name an argument in capitals; an ellipsis marks an argument that can be repeated."""
+    """Show the name of an argument in capitals. An ellipsis marks an argument that can be repeated."""
     name = (parameter.metavar or parameter.name).upper().removesuffix("...")
     usage = f"{name}..." if parameter.nargs != 1 else name
     parameter.metavar = usage
@@ -119,7 +119,7 @@ def _name_argument(parameter: Any) -> None:
 
 @contextmanager
 def _exit_on_usage_error() -> Iterator[None]:
-    """Print an error in the command line as one sentence, and exit with code 2."""
+    """Print a command-line error as one sentence, and exit with code 2."""
     try:
         yield
     except _UsageError as error:
@@ -188,14 +188,14 @@ def main(
 
 
 def complete_measures(incomplete: str) -> list[str]:
-    """Complete the name of a measure."""
+    """List the measures whose names begin with the given text."""
     from fairtrial.measures import registry
 
     return [name for name in registry if name.startswith(incomplete)]
 
 
 def complete_from(*names: str) -> Callable[[str], list[str]]:
-    """Return a function that completes one of the names."""
+    """Return a function that lists the names that begin with a given text."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -204,14 +204,14 @@ def complete_from(*names: str) -> Callable[[str], list[str]]:
 
 
 def refuse_folders(*files: str | Path | None) -> None:
-    """Refuse a folder that is given as an input file."""
+    """Refuse folders that are given as input files."""
     for file in files:
         if file is not None and Path(file).is_dir():
             raise InputError(f"{file} is a folder: pass a file")
 
 
 def refuse_lists(option: str, values: Sequence[str] | None) -> None:
-    """Refuse several names in one value of an option that can be repeated."""
+    """Refuse names separated by commas if the option must be repeated for each name."""
     for value in values or ():
         if "," in value:
             repeated = " ".join(f"{option} {name.strip()}" for name in value.split(",") if name.strip())
@@ -270,7 +270,7 @@ def _name_option(context: typer.Context, name: str, negated: bool = False) -> st
 
 @contextmanager
 def warnings_to_stderr() -> Iterator[None]:
-    """Print fairtrial warnings as sentences as soon as they occur. Repeated sentences are printed once."""
+    """Print fairtrial warnings as sentences as soon as they occur. Repeated sentences are printed only once."""
     printed: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -294,7 +294,7 @@ def ignore_warnings() -> Iterator[None]:
 
 @contextmanager
 def on_interrupt(message: str) -> Iterator[None]:
-    """Set the message that Ctrl-C prints, unless the interrupted code provides its own message."""
+    """Set the message that is printed after Ctrl-C, unless the interrupted code provides its own message."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -302,10 +302,10 @@ def on_interrupt(message: str) -> Iterator[None]:
 
 
 def print_frame(frame: pd.DataFrame | Mapping[str, Sequence[Any]], optional: Sequence[str] = ()) -> None:
-    """Print a frame, or columns by name, as a plain-text table with 4 significant digits.
+    """Print a frame, or a mapping of names to columns, as a plain-text table with 4 significant digits.
 
-    If the table is wider than the terminal, the optional columns are dropped one by one. If it is still too wide, long cells
-    are wrapped, and the columns that do not fit are continued on the next line.
+    If the table is wider than the terminal, the optional columns are omitted one by one. If it is still too wide, long cells
+    are wrapped, and columns that do not fit are printed on the next line.
     """
     from rich.console import Console
     from rich.text import Text

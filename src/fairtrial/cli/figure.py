@@ -246,7 +246,7 @@ def table(
 
 
 def _resolve_name(noun: str, name: str | None, names: Collection[str], listed: Collection[str]) -> str:
-    """Resolve a name with hyphens or underscores. If the name is unknown, suggest the closest name and list all names."""
+    """Return the registered form of a name. If the name is unknown, suggest the closest name and list all names."""
     if name is None:
         raise InputError(f"NAME must be given, the name of a {noun}: choose one of {', '.join(listed)}")
     plain = name.strip().lower().replace("_", "-")
@@ -302,7 +302,7 @@ def _list_options(entry: RegisteredFigure, kind: FileKind) -> set[str]:
 
 
 def _refuse_unused(subject: str, kind: FileKind, options: Collection[str], allowed: Collection[str]) -> None:
-    """Refuse an option that would have no effect."""
+    """Refuse options that would have no effect."""
     for name in options:
         if name not in allowed:
             known = ", ".join(_write_option(other) for other in sorted(allowed))
@@ -349,7 +349,7 @@ def _parse_value(text: str) -> Any:
 
 
 def _find_kind(file: Path, options: Collection[str]) -> FileKind:
-    """Find out what a file contains."""
+    """Find out whether a file contains results, predictions or scores."""
     from fairtrial.predictions.judgement import is_too_long
     from fairtrial.significance.reading import contains_predictions
 
@@ -392,7 +392,7 @@ def _remove_title(chart: Any) -> Any:
 
 
 def _choose_format(chosen: str | None, out: Path | None) -> str:
-    """Choose the format of a table: the given format, or the format that the suffix implies."""
+    """Choose the format of a table: the given format, or else the format that the suffix implies."""
     if out is None:
         return chosen or "text"
     suffix = _TABLE_SUFFIXES.get(out.suffix.lower())

@@ -103,7 +103,7 @@ def plan_test(
 
 
 def _plan(pilot: str | None, scores: Path | None, alpha: float, options: dict[str, Any]) -> SampleSize:
-    """Choose the procedure by the given options. Refuse options that the procedure does not use."""
+    """Choose the procedure that suits the given options. Refuse options that this procedure does not use."""
     from fairtrial._check import check_between
     from fairtrial.significance import plan_auc_test, plan_datasets, plan_interval, plan_margin
 

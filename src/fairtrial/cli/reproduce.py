@@ -66,7 +66,7 @@ def reproduce(
 
 
 def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str]) -> None:
-    """Run all experiments. If the data of an experiment are missing, skip the experiment and print a message."""
+    """Run all experiments. If an experiment cannot be run, e.g. because its data are missing, print a message and continue."""
     from fairtrial.reproduce import load_experiments
 
     errors = []
@@ -86,7 +86,7 @@ def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str
 
 
 def _print_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """Print the answer, the verdict on each claim of the paper, the counts by kind, and the path of the page."""
+    """Print the answer, the verdict on each claim of the paper, the numbers of verdicts, and the path of the page."""
     from fairtrial.reproduce.claim import KINDS, count_verdicts
 
     if reproduction.answer:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fairtrial.study.run.progress import RunSummary
     from fairtrial.study.study import Study
 
-# The views of `fairtrial results`, with the options that each view uses.
+# The views of `fairtrial results`, and the options that each view uses.
 _VIEW_OPTIONS = {
     "summary": {"measure", "condition", "level", "resampling", "show_all", "explain", "csv", "json"},
     "table": {"measure", "condition", "level", "resampling", "csv"},
@@ -162,7 +162,7 @@ def _is_unchanged(study: Path, store: Path | None) -> bool:
 def _print_unchanged(path: Path, outcome: RunSummary) -> int:
     """Report that a large study had nothing to run, and return the number of failed trials.
 
-    The answer takes a long time to compute, so only the commands that show it are printed.
+    Because the answer takes a long time to compute, only the commands that show it are printed.
     """
     from fairtrial.study.store.store import open_store
 
@@ -422,7 +422,7 @@ def resolve_jobs(jobs: int | None) -> int:
 
 
 def parse_shard(text: str | None) -> tuple[int, int] | None:
-    """Parse a shard such as `3/100` into the number of the part and the number of parts.
+    """Parse a shard such as `3/100` into the number of this part and the number of all parts.
 
     >>> parse_shard("3/100")
     (3, 100)
@@ -436,7 +436,7 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
 
 
 def override_limits(study: Study, time: str | None, memory: str | None) -> ResourceLimits | None:
-    """Override the limits of the study. Return None if there is nothing to override."""
+    """Override the resource limits of the study. Return None if there is nothing to override."""
     from fairtrial.study.spec.models import LimitsSpec, validate_table
 
     if time is None and memory is None:
@@ -506,7 +506,7 @@ def _get_choices(results: Results) -> pd.DataFrame:
 
 
 def _format_robustness(frame: pd.DataFrame) -> pd.DataFrame:
-    """Format the losses by data set, followed by the means over all data sets. Each interval is one cell."""
+    """Format the losses on each data set, followed by the means over all data sets. Each interval is in one cell."""
     import pandas as pd
 
     from fairtrial.study.results.robustness import average_losses

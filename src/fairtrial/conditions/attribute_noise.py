@@ -31,16 +31,16 @@ _WHOLE_LIMIT = 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """Numbers from `low` to `high`; `whole` means that the attribute contains only whole numbers."""
+    """Numbers from `low` to `high`. If `whole` is true, the attribute contains only whole numbers."""
 
     low: float
     high: float
     whole: bool
 
     def draw_other(self, old: FloatArray, rng: np.random.Generator, kind: Any = np.float64) -> FloatArray:
-        """Draw a different value for each old value; all other values are equally likely.
+        """Draw a new value for each old value. All values except the old one are equally likely.
 
-        The values still differ after conversion to `kind`.
+        The new value still differs from the old one after conversion to `kind`.
         """
         if self.whole:
             inside = (old >= self.low) & (old <= self.high)
@@ -62,7 +62,7 @@ class Choice:
     values: tuple[Any, ...]
 
     def draw_other(self, old: Sequence[Any], rng: np.random.Generator) -> list[Any]:
-        """Draw a different value for each old value; all other values are equally likely."""
+        """Draw a new value for each old value. All values except the old one are equally likely."""
         k = len(self.values)
         codes_by_value = {value: code for code, value in enumerate(self.values)}
         codes = np.array([codes_by_value.get(value, -1) for value in old], dtype=np.intp)
@@ -72,7 +72,9 @@ class Choice:
 
 
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
-    """Return the declared domain of an attribute or, by default, the domain of its values; None if constant.
+    """Return the declared domain of an attribute or, by default, the domain of its values.
+
+    The result is None if no domain is declared and the attribute has fewer than two distinct values.
 
     `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal attribute.
     Categories that do not occur are not part of the domain unless they are declared.
@@ -120,13 +122,14 @@ class AttributeNoise(Condition):
 
     - `"symmetric-uniform"`: replace each drawn value with another one, drawn uniformly from the range or the values of the
       attribute (Zhu and Wu 2004).
-    - `"permutation"`: permute the drawn values. Some of them can stay the same (Berrar).
+    - `"permutation"`: permute the drawn values. Some values can stay the same (Berrar).
     - `"gaussian"`: add a normal error with a standard deviation of `k` times the range, and clip the result to the range.
       Nominal values are replaced with other values.
-    - `"unconditional-gaussian"`: add a normal error to every number, with a variance of `level` times the variance of the
-      attribute, and clip the result to the range. A proportion `level` of the nominal values is replaced with other values.
+    - `"unconditional-gaussian"`: add a normal error to every number, and clip the result to the range. The variance of the
+      error is `level` times the variance of the attribute. A proportion `level` of the nominal values is replaced with other
+      values.
 
-    Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realised
+    Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realized
     level is the proportion of changed values. For "unconditional-gaussian", it is the variance of the errors relative to the
     variance of the values, averaged over the attributes.
 
@@ -143,8 +146,8 @@ class AttributeNoise(Condition):
     columns : list, optional
         Names or indices of the columns to change. Default: all columns.
     ranges : mapping, optional
-        Maps columns to their lowest and highest number, or to a list of values if they are nominal. Default: taken from the
-        data.
+        Maps each column to its lowest and highest number, or to a list of values if the column is nominal. Default: taken from
+        the data.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 
@@ -154,7 +157,7 @@ class AttributeNoise(Condition):
     >>> changed.X
     [[4, 'b'], [1, 'b'], [3, 'a'], [4, 'a']]
     >>> print(changed)
-    4 of 8 values changed, realised level 0.5
+    4 of 8 values changed, realized level 0.5
     """
 
     level: float

@@ -21,7 +21,7 @@ Values = npt.NDArray[Any] | list[Any] | None
 
 
 def read_table(X: Any) -> EncodedTable:
-    """Read a table as numbers, with codes for nominal values and NaN for missing values; reject infinity.
+    """Read a table as numbers, with codes for nominal values and NaN for missing values. Infinity raises an error.
 
     Columns of category, text, boolean or mixed type are nominal. In a list of rows or an object matrix, a column is numeric if
     all its values are numbers.
@@ -80,13 +80,13 @@ def get_values(X: Any, index: int) -> Any:
 
 
 def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Return for each of these rows whether two columns differ; the rows must not contain missing values."""
+    """Return whether two columns differ in each of the given rows. These rows must not contain missing values."""
     before, after = (np.asarray(column[rows], dtype=object) for column in (old, new))
     return np.array([first != second for first, second in zip(before, after, strict=True)], dtype=bool)
 
 
 def get_float_type(column: Any) -> Any:
-    """Return the float type of a column; float64 if the column does not have a float type."""
+    """Return the float type of a column, or float64 if the column is not of a float type."""
     kind = getattr(column, "dtype", None)
     numpy_kind = getattr(kind, "numpy_dtype", kind)
     return numpy_kind if isinstance(numpy_kind, np.dtype) and numpy_kind.kind == "f" else np.dtype(np.float64)
@@ -95,10 +95,10 @@ def get_float_type(column: Any) -> Any:
 def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any:
     """Copy a table and replace some of its cells.
 
-    `changes` maps a column index to the rows and their new values. None makes the cells missing.
+    `changes` maps each column index to rows and their new values. If the new values are None, the cells become missing.
 
-    NumPy integers cannot be missing, so a column of a frame, or a whole matrix, becomes float64. NumPy booleans and texts
-    become objects.
+    NumPy integers cannot be missing. To contain missing values, a column of a frame or a whole matrix is converted to float64.
+    NumPy booleans and strings are converted to objects.
 
     >>> replace_cells([[1, "a"], [2, "b"]], {1: (np.array([0]), ["z"])})
     [[1, 'z'], [2, 'b']]
@@ -110,7 +110,7 @@ def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any
 
 
 def replace_values(column: Any, rows: IntArray, values: Values) -> Any:
-    """Copy a pandas or NumPy array with new values in these rows."""
+    """Copy a pandas or NumPy array and replace the values in the given rows."""
     new_column = _cast_for_missing(column) if values is None else _cast_for_values(column, values)
     kind = new_column.dtype.kind if isinstance(new_column.dtype, np.dtype) else "O"
     if values is None:
@@ -135,7 +135,7 @@ def _cast_for_missing(column: Any) -> Any:
 
 
 def _cast_for_values(column: Any, values: Any) -> Any:
-    """Widen a column of fixed-width text if the new values need it."""
+    """Copy a column. Widen a column of fixed-width strings if the new values are longer."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "US":
         return column.astype(np.promote_types(column.dtype, np.asarray(values).dtype))
     return column.copy()
@@ -217,7 +217,7 @@ def _replace_in_rows(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> 
 
 
 def _cast_like(old: Any, new: Any) -> Any:
-    """Convert a new value to a Python value. Whole numbers become integers if the old value was an integer."""
+    """Convert a new value to a Python value. A whole number becomes an integer if the old value was an integer."""
     new = new.item() if isinstance(new, np.generic) else new
     whole = isinstance(new, float) and new.is_integer()
     return int(new) if whole and isinstance(old, int) and not isinstance(old, bool) else new

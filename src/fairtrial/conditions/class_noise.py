@@ -16,7 +16,7 @@ from fairtrial.conditions.condition import Changed, Condition, check_level, cond
 from fairtrial.conditions.labels import EncodedLabels, read_labels, replace_labels
 from fairtrial.errors import InputError
 
-# Distances are rounded to this many significant digits, because rounding errors must not break ties.
+# Distances are rounded to this many significant digits, so that rounding errors do not break ties.
 _DIGITS = 12
 
 
@@ -57,7 +57,7 @@ def encode_points(table: EncodedTable) -> FloatArray:
 
 
 def _standardise(values: FloatArray) -> FloatArray:
-    """Scale to mean 0 and sample standard deviation 1; a constant column becomes 0."""
+    """Scale values to mean 0 and sample standard deviation 1. Values of a constant column become 0."""
     seen = values[~np.isnan(values)]
     spread = seen.std(ddof=1) if len(seen) > 1 else 0.0
     return (values - seen.mean()) / spread if spread > 0 else np.where(np.isnan(values), np.nan, 0.0)
@@ -76,7 +76,7 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 
 
 def _build_points(table: EncodedTable) -> FloatArray:
-    """Encode rows without missing values as points whose Euclidean distances are the distances between the rows."""
+    """Encode rows without missing values as points. The Euclidean distance of two points is the distance between the rows."""
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
     columns = []
@@ -84,7 +84,7 @@ def _build_points(table: EncodedTable) -> FloatArray:
         values = table.values[:, j]
         if categories is None:
             columns.append(_scale_to_range(values))
-        else:  # two different values have distance 1
+        else:  # different values have distance 1
             columns += [(values == code) / np.sqrt(2) for code in range(len(categories))]
     return np.column_stack(columns)
 
@@ -100,7 +100,7 @@ def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> Float
 
 
 def _take_nearest(far: FloatArray, neighbours: int) -> FloatArray:
-    """Return the smallest distances of each row; infinity if there are too few neighbours."""
+    """Return the smallest distances of each row, padded with infinity if there are too few neighbours."""
     nearest = np.sort(far, axis=1)[:, :neighbours]
     return np.column_stack([nearest, np.full((len(nearest), neighbours - nearest.shape[1]), np.inf)])
 
@@ -161,10 +161,10 @@ class NoiseProblem:
         return len(self.labels.names)
 
     def plan_changes(self, eligible: list[int]) -> list[tuple[IntArray, int]]:
-        """Return groups of cases (all cases together, or one group per class) and the number of cases to change in each.
+        """Return groups of cases, and the number of cases to change in each group.
 
-        `eligible` lists the codes of the classes that the scheme changes. The level is a proportion of all cases, or of each
-        class.
+        `eligible` lists the codes of the classes that the scheme changes. If the level is a proportion of all cases, the cases
+        of these classes form one group. If the level is a proportion of each class, each class is a group.
         """
         level = float(self.noise.level or 0.0)
         if self.noise.of == "class":
@@ -214,7 +214,7 @@ def flip_symmetric_completely_uniform(problem: NoiseProblem, rng: np.random.Gene
 
 
 def flip_to_next_class(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change each drawn case to the next class in order; the first class follows the last one."""
+    """Change each drawn case to the next class in order. The last class changes to the first one."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     return Relabelling(rows, (problem.codes[rows] + 1) % problem.k, problem.count_eligible(all_classes))
@@ -263,10 +263,10 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
 
 
 def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change each drawn case to another class by the off-diagonal probabilities of the transition matrix.
+    """Change each drawn case to another class, with the off-diagonal probabilities of the transition matrix.
 
-    If a level is given, exactly that proportion of the cases changes. Otherwise, the proportion of each class that changes is 1
-    minus its diagonal element.
+    If a level is given, exactly that proportion of the cases changes. Otherwise, the proportion of changed cases in each class
+    is 1 minus the diagonal element of the class.
     """
     matrix = _build_transition_matrix(problem)
     rates = 1 - np.diag(matrix)
@@ -292,7 +292,7 @@ def _flip_to_targets(problem: NoiseProblem, targets: dict[int, int], rng: np.ran
 
 
 def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
-    """Build the transition matrix in the order of the classes; a class that a mapping omits does not change."""
+    """Build the transition matrix in the order of the classes. Classes that a mapping omits do not change."""
     transition, names = problem.noise.transition, problem.labels.names
     if isinstance(transition, dict):
         matrix = np.eye(len(names))
@@ -312,9 +312,10 @@ def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
 
 
 def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
-    """Change the cases with the largest ratio of the distances to their own class and to another class (Garcia et al. 2019).
+    """Change the cases that are far from their own class, relative to the nearest other class (Garcia et al. 2019).
 
-    Ties are broken by row order. Cases that are alone in their class come first.
+    Cases are ordered by the ratio of these two distances, with the largest ratio first. Ties are broken by row order. Cases
+    that are alone in their class come first.
     """
     near = compute_class_distances(problem.X, problem.codes, problem.k, problem.noise.neighbours)
     order = np.argsort(-compute_distance_ratios(near, problem.codes), kind="stable")
@@ -333,9 +334,9 @@ def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabell
 
 
 def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
-    """Divide the distance to the case's own class by the distance to the nearest other class; 1 if both are 0.
+    """Divide the distance of each case to its own class by its distance to the nearest other class.
 
-    `near` contains the distances that `compute_class_distances` returns.
+    The ratio is 1 if both distances are 0. `near` contains the distances that `compute_class_distances` returns.
 
     >>> compute_distance_ratios(np.array([[[1.0], [2.0]], [[3.0], [0.0]]]), np.array([0, 1]))
     array([0.5, 0. ])
@@ -352,9 +353,9 @@ def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
 def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
     """Compute the distance of each case to the decision boundary, and whether the case is classified correctly.
 
-    The classifier is scikit-learn's SVC with C = 1 and the `kernel` of the noise: linear, or Gaussian with gamma = 1 / number
-    of columns. Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced with the mean.
-    With more than two classes, the nearest boundary between the case's own class and another class counts.
+    The classifier is scikit-learn's SVC with C = 1. Its `kernel` is linear, or Gaussian with gamma = 1 / number of columns.
+    Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced with the mean. With more than
+    two classes, the distance to the nearest boundary between the case's own class and another class is used.
     """
     from sklearn.svm import SVC
 
@@ -372,7 +373,7 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
 
 
 def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
-    """Change the first cases in `order` to the class of their neighbours, up to the number that the level requires."""
+    """Change the first cases in `order` to the class of their neighbours. The level determines the number of changed cases."""
     all_classes = list(range(problem.k))
     chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
     rows = np.sort(np.concatenate(chosen)).astype(np.intp)
@@ -381,11 +382,12 @@ def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Rel
 
 
 def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
-    """Find the most frequent class among the nearest cases of other classes.
+    """Find the most frequent class among the nearest neighbours of a case that belong to other classes.
 
     `near` has one row per class and one column per neighbour.
 
-    Equal distances are ordered by class. If several classes are most frequent, the class with the nearest case is chosen.
+    Neighbours at the same distance are ordered by class. If several classes are equally frequent, the class of the nearest
+    neighbour is chosen.
 
     >>> find_neighbouring_class(np.array([[0.1, 0.2], [1.0, 4.0], [2.0, 3.0]]), own_class=0)
     1
@@ -427,25 +429,26 @@ class ClassNoise(Condition):
 
     Exactly round(level * n) of the n cases are drawn, with halves rounded to even. The scheme determines their new classes:
 
-    - `"symmetric-uniform"`: any other class, with equal probability (called random class noise by Zhu and Wu 2004 and in the
-      paper on the equalized loss of accuracy, ELA).
-    - `"symmetric-completely-uniform"`: any class, including the old one, so fewer cases change than are drawn (Berrar).
-    - `"transition-matrix"`: another class, by the off-diagonal probabilities in `transition`.
-    - `"next-class"`: the next class in order; the first class follows the last one.
+    - `"symmetric-uniform"`: any other class, with equal probability. Zhu and Wu (2004) call this scheme random class noise, as
+      does the paper on the equalized loss of accuracy (ELA).
+    - `"symmetric-completely-uniform"`: any class, with equal probability (Berrar). A case can keep its old class, so fewer
+      cases change than are drawn.
+    - `"transition-matrix"`: another class, with the off-diagonal probabilities in `transition`.
+    - `"next-class"`: the next class in order. The last class changes to the first one.
     - `"pairwise"`: class p becomes q, for each (p, q) in `pairs`.
     - `"majority-to-second"`: the largest class becomes the second largest.
     - `"minority-driven"`: the smallest and the largest class are swapped in round(level * 2 * size of the smallest class)
       cases.
-    - `"neighbourwise-borderline"`: the cases that are far from their own class, relative to another class, get the most
-      frequent class among their nearest cases of other classes.
-    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine get the most frequent class
-      among their nearest cases of other classes. Correctly classified cases come first.
+    - `"neighbourwise-borderline"`: the cases that are far from their own class, relative to the nearest other class, are drawn.
+      They change to the most frequent class among their nearest neighbours from other classes.
+    - `"margin-borderline"`: the cases nearest to the decision boundary of a support vector machine are drawn, with correctly
+      classified cases first. They change to the most frequent class among their nearest neighbours from other classes.
 
     Parameters
     ----------
     level : float or None
-        Proportion of cases to change, from 0 to 1. It can be None for "transition-matrix"; the proportion of each class that
-        changes is then 1 minus its diagonal element.
+        Proportion of cases to change, from 0 to 1. It can be None for "transition-matrix". In this case, the proportion of
+        changed cases in each class is 1 minus the diagonal element of the class.
     scheme : str, default "symmetric-uniform"
         One of the schemes above.
     transition : matrix or mapping, optional
@@ -455,13 +458,14 @@ class ClassNoise(Condition):
     of : {"all", "class"}, default "all"
         Whether the level is a proportion of all cases, or of each class that the scheme changes.
     classes : {"present", "declared"} or list, default "present"
-        Possible classes in order: the classes that occur, the categories of a pandas categorical column, or a list.
+        Possible classes: the classes that occur ("present"), the categories of a pandas categorical column ("declared"), or an
+        ordered list.
     minority_share : float, default 0.1
         Proportion of the cases changed by "minority-driven" that come from the smallest class.
     neighbours : int, default 1
-        Number of nearest cases for the borderline schemes.
+        Number of nearest neighbours for the borderline schemes.
     kernel : {"linear", "rbf"}, default "linear"
-        Kernel of the support vector machine.
+        Kernel of the support vector machine in "margin-borderline".
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 
@@ -528,7 +532,7 @@ class ClassNoise(Condition):
 
 
 def check_transition(transition: Any) -> Any:
-    """Check that each row of probabilities sums to 1; return a mapping of mappings, or a tuple of rows."""
+    """Check that each row of probabilities sums to 1. Return a mapping of mappings, or a tuple of rows."""
     if hasattr(transition, "to_dict") and hasattr(transition, "columns"):
         transition = transition.to_dict(orient="index")
     if isinstance(transition, Mapping):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def to_plain(value: Any) -> Any:
-    """Convert a value to plain numbers, texts, lists and dictionaries. Different values stay different.
+    """Convert a value to plain numbers, strings, lists and dictionaries. Different values give different results.
 
-    A function becomes its name and a hash of its code, because two functions can have the same name.
+    A function is converted to its name and a hash of its code, because two functions can have the same name.
 
     >>> to_plain({"levels": (np.float64(0.1), np.int64(2))})
     {'levels': [0.1, 2]}
@@ -45,7 +45,7 @@ def to_plain(value: Any) -> Any:
 
 
 def encode_canonical(described: Any) -> str:
-    """Convert plain values to text. Equal values give equal texts, regardless of the order of dictionary keys.
+    """Convert plain values to text. Equal values give the same text, regardless of the order of dictionary keys.
 
     >>> encode_canonical({"b": 1, "a": [0.1]})
     "{'a': [0.1], 'b': 1}"
@@ -88,21 +88,22 @@ _PARTS = {"train": "in the training set", "test": "in the test set", "all": "in 
 class Changed:
     """The data after a condition was applied, with a record of what changed.
 
-    It can be unpacked into X, y, mask and level.
+    The object can be unpacked into X, y, mask and level.
 
     Attributes
     ----------
     X, y : table, array-like
-        Attributes and classes after the change, of the same types as before.
+        Attributes and classes after the change. Their types are the same as before.
     mask : ndarray of bool
-        Marks the changed cells, with shape (n, d), if attributes change. Otherwise, marks the changed or removed rows, with
-        shape (n,).
+        If attributes change, an array of shape (n, d) that marks the changed cells. Otherwise, an array of shape (n,) that
+        marks the changed or removed rows.
     level : float
-        Realised level, in the units of the declared level.
+        Realized level, in the units of the declared level.
     rows : ndarray of int
-        Positions of the rows in the original data. Removed rows do not occur; rows drawn twice occur twice.
+        Positions of the rows in the original data. Removed rows are left out, and rows that were drawn twice occur twice.
     chosen : int
-        Number of cells or rows drawn for a change. Some of them can receive their old value again; `mask` does not mark these.
+        Number of cells or rows drawn for a change. Some of these cells or rows can receive their old value again. The mask does
+        not mark them.
     steps : tuple of Changed
         Results of the steps of a sequence.
 
@@ -133,14 +134,14 @@ class Changed:
         return f"<Changed: {self}>"
 
     def frame(self) -> pd.DataFrame:
-        """Return the row of each change and, if cells change, its column."""
+        """Return a frame with the row of each change. If cells change, the frame also contains the column."""
         import pandas as pd
 
         return pd.DataFrame(np.argwhere(self.mask), columns=["row", "column"][: self.mask.ndim])
 
     def __str__(self) -> str:
         total = format_count(self.mask.size, "row" if self.mask.ndim == 1 else "value")
-        text = f"{np.count_nonzero(self.mask):,} of {total} changed, realised level {self.level:.4g}"
+        text = f"{np.count_nonzero(self.mask):,} of {total} changed, realized level {self.level:.4g}"
         return text if self.chosen == np.count_nonzero(self.mask) else f"{text}; {self.chosen:,} drawn"
 
     def _repr_html_(self) -> str:
@@ -170,7 +171,7 @@ class Condition:
     part: Part = "train"
 
     _shared_draws: ClassVar[Mapping[str, Any]] = {}
-    """Values that replace parameters before the seed of the random numbers is derived. Conditions that differ only in these
+    """Values that replace those of some parameters before the random seed is derived. Conditions that differ only in these
     parameters draw the same numbers."""
 
     @property
@@ -186,7 +187,7 @@ class Condition:
             object.__setattr__(self, "level", float(level))
 
     def _check(self) -> None:
-        """Check the parameters; subclasses with parameters override this method."""
+        """Check the parameters. Subclasses with parameters override this method."""
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         raise NotImplementedError
@@ -223,7 +224,7 @@ class Condition:
         return self._apply(X, y, check_generator("rng", rng))
 
     def limit_to(self, part: Part) -> Condition:
-        """Return the condition if it changes this part of the data, else `Clean()`.
+        """Return the condition if it changes the given part of the data, or `Clean()` if it does not.
 
         Parameters
         ----------
@@ -238,12 +239,12 @@ class Condition:
         return self if self.part in (part, "all") else Clean()
 
     def describe(self) -> dict[str, Any]:
-        """Return the name and parameters as plain values, as `from_declaration` reads them."""
+        """Return the name and the parameters as plain values, which `from_declaration` accepts."""
         return {"condition": self.name} | {field.name: to_plain(getattr(self, field.name)) for field in fields(self)}
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 of the description."""
+        """SHA-256 hash of the description."""
         return hashlib.sha256(encode_canonical(self.describe()).encode()).hexdigest()
 
     def summarise(self) -> str:
@@ -335,7 +336,7 @@ class Clean(Condition):
 
     @property
     def is_clean(self) -> bool:
-        """Whether the condition changes nothing; always true for `Clean`."""
+        """Always true, because `Clean` changes nothing."""
         return True
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:

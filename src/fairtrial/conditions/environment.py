@@ -16,7 +16,7 @@ from fairtrial.errors import InputError
 
 # A smaller sample may lack a class or a group that a condition needs.
 _MIN_ROWS = 1000
-# A condition counts as impossible if this many times the requested number of rows is not enough.
+# Maximum number of rows to draw, relative to the first sample. If more rows are needed, an error is raised.
 _MAX_OVERSAMPLING = 1000
 
 
@@ -61,15 +61,15 @@ class Altered:
     """An environment to which conditions are applied one after another.
 
     The conditions change all rows, regardless of their `part`. If they remove rows, more rows are drawn from the environment.
-    No row occurs twice: instead of drawing with replacement, conditions with `method="draw"` remove rows to reach the same
-    proportions, and they ignore `size`.
+    No row occurs twice. Conditions with `method="draw"` do not draw rows with replacement. They remove rows to reach the same
+    proportions, and ignore `size`.
 
     Parameters
     ----------
     environment : Environment
         Source of rows.
     *conditions : Condition
-        Conditions in order.
+        Conditions, in the order in which they are applied.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Altered:
         Raises
         ------
         InputError
-            If the conditions leave too few rows, or copy rows.
+            If the conditions leave too few rows, or if they copy rows.
         """
         source, pool = check_generator("rng", rng), max(check_whole_number("n", n, 1), _MIN_ROWS)
         most, left = _MAX_OVERSAMPLING * pool, 0
@@ -141,7 +141,7 @@ class Altered:
 
 
 def _remove_copies(change: Condition) -> Condition:
-    """Make a condition remove rows instead of drawing with replacement, because an environment can supply more rows."""
+    """Make a condition remove rows instead of drawing them with replacement, because an environment can supply more rows."""
     if isinstance(change, Sequence):
         return replace(change, steps=tuple(map(_remove_copies, change.steps)))
     if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":

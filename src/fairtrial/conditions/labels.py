@@ -35,7 +35,7 @@ class EncodedLabels:
 
 
 def find_label(names: Sequence[Any], label: Any) -> int | None:
-    """Find the index of a class; None if it is unknown.
+    """Find the index of a class. Return None if the class is unknown.
 
     The text '1' also matches the class 1, because keys in study files are text.
 
@@ -79,7 +79,8 @@ def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> EncodedLabe
     `classes` determines which classes are included: all classes that occur ("present"), all pandas categories ("declared"), or
     a list.
 
-    A list determines the order of the classes. Otherwise, they are in the order of the pandas categories, or sorted.
+    A list determines the order of the classes. Otherwise, the classes have the order of the pandas categories. If there are no
+    categories, the classes are sorted.
 
     >>> labels = read_labels(["b", "a", "b"])
     >>> labels.names, labels.codes.tolist()
@@ -105,7 +106,7 @@ def _encode_classes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...]
 
 
 def _read_declared_codes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray] | None:
-    """Return the codes of a pandas categorical column; None if its values must be checked."""
+    """Return the codes of a pandas categorical column. Return None if its values must be checked."""
     if declared is None or not (all(isinstance(category, str) for category in declared) or _are_whole(declared)):
         return None
     codes = np.asarray(_get_array(y).codes, dtype=np.intp)
@@ -124,7 +125,10 @@ def _get_array(y: Any) -> Any:
 
 
 def replace_labels(y: Any, rows: IntArray, labels: Sequence[Any]) -> Any:
-    """Copy y with new classes in these rows; return y itself if there are no rows. Categories are extended if necessary."""
+    """Copy y and replace the classes in the given rows. Categories are extended if necessary.
+
+    If no rows are given, return y itself.
+    """
     if len(rows) == 0:
         return y
     if isinstance(y, (list, tuple)):

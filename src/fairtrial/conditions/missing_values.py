@@ -14,7 +14,7 @@ from fairtrial.conditions import cells
 from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, round_count
 from fairtrial.errors import InputError
 
-# At these log odds, removal is random only among equal values.
+# Maximum of the log odds. With these odds, removal is random only among equal values.
 _SURE = 1e9
 
 
@@ -37,19 +37,19 @@ class MissingValues(Condition):
     level : float
         Proportion of the non-missing values to remove, from 0 to 1.
     mechanism : {"mcar", "mar", "mnar"}, default "mcar"
-        Mechanism that determines which values are more likely to be removed.
+        One of the mechanisms above.
     by : str or int, optional
-        Column that determines the odds for "mar". No values are removed from this column. Rows in which this column is missing
-        are treated as having the median rank.
+        Column that determines the odds for "mar". No values are removed from this column. Rows with a missing value in this
+        column are treated as if they had the median rank.
     odds : float, default 10
-        Odds of removal in the row with the largest value, relative to the row with the smallest value. The odds of other rows
-        lie between these two, according to rank. Nominal values are ranked by their category.
+        Odds of removal for the row with the largest value, relative to the odds for the row with the smallest value. The odds
+        of other rows lie in between, according to their rank. Nominal values are ranked by their category.
     tail : {"high", "low"}, default "high"
         Whether large or small values are more likely to be removed.
     spread : {"attribute", "table"}, default "attribute"
         Whether the level is a proportion of each attribute or of the whole table.
     columns : list, optional
-        Names or indices of the columns that lose values. Default: all columns.
+        Names or indices of the columns from which values are removed. Default: all columns.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 
@@ -115,7 +115,7 @@ class MissingValues(Condition):
         return np.asarray(rank * min(float(np.log(self.odds)), _SURE))
 
     def _choose_cells(self, present: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
-        # The largest values of log weight + Gumbel noise are a weighted sample without replacement.
+        # The cells with the largest sums of log weight and Gumbel noise are a weighted sample without replacement.
         keys = weights + rng.gumbel(size=present.shape)
         if self.spread == "table":
             return _select_largest(keys.reshape(-1), present.reshape(-1), self.level).reshape(present.shape)
@@ -128,7 +128,7 @@ class MissingValues(Condition):
 
 
 def compute_rank_fractions(column: FloatArray) -> FloatArray:
-    """Compute the rank of each value, scaled from 0 (smallest) to 1 (largest); 0.5 if the value is missing.
+    """Compute the rank of each value, scaled from 0 (smallest) to 1 (largest). The result is 0.5 for missing values.
 
     >>> compute_rank_fractions(np.array([3.0, 1.0, np.nan, 3.0, 2.0])).tolist()
     [0.8333333333333334, 0.0, 0.5, 0.8333333333333334, 0.3333333333333333]

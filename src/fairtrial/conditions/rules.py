@@ -1,10 +1,11 @@
 """Rules that select or weight rows, as expressions or functions.
 
-An expression can use the columns of X, the class `y`, numbers, texts, lists, (chained) comparisons, `in`, `and`, `or`, `not`,
-arithmetic, and abs, exp, log, sqrt. Nothing else is evaluated, so expressions in study files cannot run arbitrary code. Column
-names that are not plain words are written in backticks. If X has a column named y, `y` refers to this column, not to the class.
-Comparisons with missing values are false, except `!=` and `not in`, which are true. In comparisons of a text with a number, the
-number is converted to text. For example, `size == 1` matches the value '1', and `y == '1'` matches the class 1.
+An expression can contain columns of X, the class `y`, numbers, text and lists. It can combine these with (chained) comparisons,
+`in`, `and`, `or`, `not`, arithmetic, and the functions abs, exp, log and sqrt. Nothing else is evaluated, so expressions in
+study files cannot run arbitrary code. Column names that are not valid Python names must be written in backticks. If X has a
+column named y, `y` refers to this column, not to the class. Comparisons with missing values are false, except `!=` and `not
+in`, which are true. If text is compared with a number, the number is converted to text. For example, `size == 1` matches the
+value '1', and `y == '1'` matches the class 1.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _evaluate_rule(name: str, rule: Rule, X: Any, y: Any, with_class: bool) -> A
 
 
 def _parse_rule(name: str, text: str) -> ast.expr:
-    """Parse an expression; a column in backticks can have any name."""
+    """Parse an expression. Column names in backticks can contain any characters."""
     try:
         tree = ast.parse(re.sub(r"`([^`]*)`", lambda match: f"({_quote_column(match[1])})", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -134,7 +135,7 @@ def _parse_rule(name: str, text: str) -> ast.expr:
 
 
 def _quote_column(column: str) -> str:
-    """Replace a column name in backticks with a bytes literal. Expressions contain no other bytes literals."""
+    """Convert a column name in backticks to a bytes literal. Expressions contain no other bytes literals."""
     return repr(column.encode())
 
 
@@ -187,7 +188,7 @@ class _ExpressionEvaluator:
     def _visit_constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, bytes):
             return self._get_column(node.value.decode())
-        # Python integers have no size limit: 9 ** 9 ** 9 would never finish.
+        # Python integers have no size limit, so 9 ** 9 ** 9 would never finish.
         return node.value if isinstance(node.value, (bool, str)) else np.float64(node.value)  # type: ignore[arg-type]
 
     def _visit_list(self, node: ast.List | ast.Tuple) -> Any:
@@ -235,13 +236,13 @@ class _ExpressionEvaluator:
 
 
 def _to_plain_array(column: Any) -> npt.NDArray[Any]:
-    """Convert a column to an array of numbers if it is numeric, else to an array of objects."""
+    """Convert a numeric column to an array of numbers, and any other column to an array of objects."""
     values = np.asarray(column)
     return values if values.dtype.kind in "biuf" else values.astype(object)
 
 
 def _align_types(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both sides unchanged if both are numbers; otherwise, convert numbers to text. Missing values equal nothing."""
+    """Convert numbers to text unless both sides are numbers. A missing value does not equal any value."""
     sides = [_to_plain_array(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
     left, right = sides if all(map(_is_number, sides)) else map(_to_texts, sides)
     return left, right
@@ -261,7 +262,7 @@ def _to_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _to_text(value: Any) -> Any:
-    """Convert a number to text (whole numbers without a decimal point); return other values unchanged."""
+    """Convert a number to text, without a decimal point if it is whole. Return other values unchanged."""
     if not isinstance(value, _NUMBERS):
         return value
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)

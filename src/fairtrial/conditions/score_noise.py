@@ -17,10 +17,10 @@ _RULE = "X must contain one score per case: a vector of shape (n,), or batches o
 @condition("score-noise")
 @dataclass(frozen=True)
 class ScoreNoise(Condition):
-    """Score noise: add a uniform random number to every score (probability noise in Berrar).
+    """Score noise: add a uniform random number to every score (called probability noise by Berrar).
 
     The numbers lie between -level and level. `X` contains scores: a vector with one score per case, or batches with one row per
-    repetition. `y` does not change. The realised level is the largest absolute change.
+    repetition. `y` does not change. The realized level is the largest absolute change.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class ScoreNoise(Condition):
 
 
 def _convert_like(X: Any, new: Any) -> Any:
-    """Convert the scores to the type of the original scores; integers become floats."""
+    """Convert the new scores to the type of the original scores. Integers become floats."""
     if isinstance(X, (list, tuple)):
         return type(X)(new.tolist())
     if hasattr(X, "columns"):

@@ -18,14 +18,14 @@ class Sequence(Condition):
     """Conditions that are applied one after another.
 
     Each step keeps its own `part`: `limit_to("train")` returns the steps for the training set, while `apply` applies all steps.
-    If all steps change cells, the mask of the result marks the cells that any step changed; otherwise it marks rows. The level
+    If all steps change cells, the mask of the result marks the cells that any step changed. Otherwise, it marks rows. The level
     is the proportion of marked cells or rows. Each step has its own random generator, so the draws of a step do not depend on
     the levels of other steps.
 
     Parameters
     ----------
     steps : list of Condition
-        Conditions in order.
+        Conditions, in the order in which they are applied.
     part : {"train", "test", "all"}, default "all"
         Data that the condition changes: training set, test set, or both.
 
@@ -53,7 +53,7 @@ class Sequence(Condition):
         object.__setattr__(self, "steps", tuple(self.steps))
 
     def limit_to(self, part: Part) -> Condition:
-        """Return the steps that change this part of the data, "train" or "test"."""
+        """Return the steps that change the given part of the data ("train" or "test")."""
         check_one_of("part", part, ["train", "test"])
         if self.part not in (part, "all"):
             return Clean()
@@ -78,7 +78,7 @@ class Sequence(Condition):
 
 
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
-    """Combine masks, given with the positions of their rows in the original data, into one mask of the original rows."""
+    """Combine the masks of all steps into one mask of the original rows. Each mask is given with the original row positions."""
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:
         masks = [(np.asarray(mask.reshape(len(mask), -1).any(axis=1)), rows) for mask, rows in masks]

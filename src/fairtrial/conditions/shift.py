@@ -1,4 +1,4 @@
-"""Data set shift: class proportion, prior shift, covariate shift, selection bias, concept change."""
+"""Conditions for data set shift: class proportion, prior shift, covariate shift, selection bias and concept change."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
 
 
 def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArray:
-    """Compute the probability of keeping each row: proportional to its weight, at most 1, and summing to `size`.
+    """Compute the probability of keeping each row, in proportion to its weight but at most 1. The probabilities sum to `size`.
 
     >>> compute_inclusion_probabilities(np.array([1.0, 1.0, 2.0, 12.0]), 2).tolist()
     [0.25, 0.25, 0.5, 1.0]
@@ -96,9 +96,9 @@ def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArra
 
 
 def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Draw the rows to keep, each with exactly its probability, by Madow's systematic sampling in random order.
+    """Draw the rows to keep by Madow's systematic sampling in random order.
 
-    The number of kept rows is the sum of the probabilities, rounded up or down.
+    Each row is kept with exactly its probability. The number of kept rows is the sum of the probabilities, rounded up or down.
     """
     order = rng.permutation(len(chances))
     edges = np.round(np.concatenate([[0.0], np.cumsum(chances[order])]), 9) + rng.random()
@@ -107,7 +107,7 @@ def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntA
 
 
 def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
-    """Select the given rows; the mask marks original rows that do not occur exactly once in the result."""
+    """Select the given rows. The mask marks original rows that do not occur exactly once in the result."""
     n = count_rows(X)
     if len(rows) == 0:
         raise NoRowsLeftError(f"the condition must leave at least 1 of the {n} rows, got 0")
@@ -183,22 +183,21 @@ class ClassProportion(Condition):
 @condition("prior-shift")
 @dataclass(frozen=True, kw_only=True)
 class PriorShift(Condition):
-    """Prior shift: change the class proportions; rows of a class are selected at random.
+    """Prior shift: change the class proportions.
 
-    The number of rows of each class is exact up to rounding by the largest remainder method.
+    Rows of each class are selected at random. Their number is exact, up to rounding by the largest remainder method.
 
     Parameters
     ----------
     priors : mapping, optional
-        Proportion of each class afterwards, e.g. {"sick": 0.1}. Classes that are not listed share the rest in their old
-        proportions.
+        Proportion of each class after the change, e.g. {"sick": 0.1}. Classes that are not listed share the remainder in their
+        old proportions.
     weights : mapping, optional
-        Factor by which the relative frequency of a class is multiplied, e.g. {"sick": 0.5}. Classes that are not listed have
-        factor 1.
+        Factor for the relative frequency of each class, e.g. {"sick": 0.5}. Classes that are not listed have factor 1.
     method : {"remove", "draw"}, default "remove"
         Whether to remove as few rows as possible, or to draw rows with replacement.
     size : int or float, optional
-        Number of rows afterwards, as a count or as a proportion of the original rows. Default: as many as possible for
+        Number of rows after the change, as a count or as a proportion of the original rows. Default: as many as possible for
         "remove", and as many as before for "draw".
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
@@ -284,7 +283,7 @@ def _check_mapping(name: str, mapping: Any) -> None:
 
 
 def _complete_proportions(named: Mapping[int | None, float], counts: IntArray) -> FloatArray:
-    """Return the proportion of each class; classes that are not named share the rest in their old proportions."""
+    """Return the proportion of each class. Classes that are not named share the remainder in their old proportions."""
     proportions = np.zeros(len(counts))
     others = np.ones(len(counts), dtype=bool)
     for code, value in named.items():
@@ -307,14 +306,14 @@ class CovariateShift(Condition):
     keep : str or callable, optional
         Rows to keep: an expression over the columns, such as "age >= 18", or a function of X.
     weights : str, callable or mapping, optional
-        Weight of each row: an expression such as "exp(-age / 20)", a function of X, or a mapping from expressions to factors,
-        such as {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
+        Weight of each row: an expression such as "exp(-age / 20)", or a function of X. A mapping from expressions to factors is
+        also allowed, e.g. {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
     method : {"draw", "remove"}, default "draw"
-        Whether to draw rows with replacement in proportion to their weights, or to keep each row at most once with a
-        probability proportional to its weight.
+        With "draw", rows are drawn with replacement in proportion to their weights. With "remove", each row is kept at most
+        once, with a probability in proportion to its weight.
     size : int or float, optional
-        Number of rows afterwards, as a count or as a proportion of the original rows. Default: as many as before for "draw", as
-        many as the weights allow for "remove", and all rows to keep if there are no weights.
+        Number of rows after the change, as a count or as a proportion of the original rows. Default: as many as before for
+        "draw", and as many as the weights allow for "remove". If there are no weights, the default is all rows to keep.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -377,10 +376,10 @@ class SelectionBias(Condition):
     chance : str, callable or mapping
         Probability of keeping a row, as an expression over the columns and the class `y`, or as a function of X and y. A
         mapping from expressions to probabilities is also allowed, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that
-        apply to the same row are multiplied; the default is 1.
+        apply to the same row are multiplied. A row to which none applies is always kept.
     size : int or float, optional
-        Exact number of rows to keep, or their proportion. The probabilities are then proportional to `chance`. Default: the sum
-        of the probabilities, rounded up or down at random.
+        Exact number or proportion of rows to keep. The probabilities are then proportional to `chance`. Default: the sum of the
+        probabilities, rounded up or down at random.
     part : {"train", "test", "all"}, default "train"
         Data that the condition changes: training set, test set, or both.
 
@@ -417,7 +416,7 @@ class SelectionBias(Condition):
 class ConceptChange(Condition):
     """Concept change: change the class of rows that satisfy a rule.
 
-    The realised level is the proportion of changed rows among the rows that `where` selects and `labels` would change.
+    The realized level is the proportion of changed rows among the rows that `where` selects and `labels` would change.
 
     Parameters
     ----------
@@ -427,7 +426,8 @@ class ConceptChange(Condition):
     where : str or callable, optional
         Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all rows.
     level : float, default 1
-        Exact proportion to change among the rows that `where` selects and whose class `labels` changes, drawn at random.
+        Exact proportion of rows to change, drawn at random. The proportion refers to the rows that `where` selects and whose
+        class `labels` would change.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -491,7 +491,7 @@ class ConceptChange(Condition):
         return [convert_label(new_labels[row], labels.names, "labels") for row in rows]
 
     def _resolve_mapping(self, labels: EncodedLabels) -> dict[int, Any]:
-        """Return the new class of each class code that the mapping names."""
+        """Return the new class for the code of each old class in the mapping."""
         labels_by_code = {}
         for old, new in self.labels.items():  # type: ignore[union-attr]
             code, new_label = find_label(labels.names, old), convert_label(new, labels.names, "labels")

@@ -27,7 +27,7 @@ class TrainSize(Condition):
     Parameters
     ----------
     level : float
-        Proportion of the training rows to keep, if at most 1, or else the number of rows to keep. A level of 1 leaves the data
+        Proportion of the training rows to keep (up to 1), or number of rows to keep (above 1). A level of 1 leaves the data
         unchanged.
     part : {"train"}
         Data that the condition changes: the training set.

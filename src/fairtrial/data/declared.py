@@ -1,4 +1,4 @@
-"""Read files that declare their attributes before the rows: the code shared by the ARFF and KEEL readers."""
+"""Read files that declare their attributes before the rows. The readers of ARFF and KEEL files share this code."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _truncate_text(text: str) -> str:
 
 
 LEFT_OUT = "\0"
-"""Marker of a value that is omitted from a sparse row. It cannot occur in a file."""
+"""Marker for a value that is omitted from a sparse row. This marker cannot occur in a file."""
 
 
 LineSplitter = Callable[[str], list[str]]
@@ -194,10 +194,10 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class ColumnBuilder:
-    """Base class of objects that build a column from texts.
+    """Base class of objects that build a column from strings.
 
-    A subclass converts lists of texts to arrays, and single texts with `read_value`. `missing` contains the texts that mean a
-    missing value. It is empty for the class column, which must not have missing values.
+    A subclass converts lists of strings in `extend`, and single strings in `read_value`. `missing` contains the strings that
+    represent a missing value. It is empty for the class column, which must not have missing values.
     """
 
     def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
@@ -207,11 +207,11 @@ class ColumnBuilder:
         self._chunks: list[npt.NDArray[Any]] = []
 
     def extend(self, texts: Sequence[str]) -> None:
-        """Add rows; raise ValueError if a text is invalid."""
+        """Add rows. Raise ValueError if a string is invalid."""
         raise NotImplementedError
 
     def read_value(self, text: str) -> float | int:
-        """Convert a text to a value; raise ValueError with the reason if it is invalid."""
+        """Convert a string to a value. Raise ValueError with the reason if the string is invalid."""
         raise NotImplementedError
 
     def get_latest(self) -> npt.NDArray[Any]:
@@ -243,7 +243,7 @@ class _NumericBuilder(ColumnBuilder):
             texts = [text if is_present else "nan" for text, is_present in zip(texts, present, strict=True)]
             values = np.fromiter(map(float, texts), np.float64, len(texts))
             n_missing = len(present) - sum(present)
-        together = "".join(texts)  # Python also reads 1_000 and the digits of all scripts as numbers
+        together = "".join(texts)  # float() also accepts 1_000 and the digits of all scripts
         if np.isfinite(values).sum() + n_missing < len(values) or "_" in together or not together.isascii():
             raise ValueError
         self._chunks.append(values)
@@ -261,7 +261,7 @@ class _NumericBuilder(ColumnBuilder):
 
 
 class _LookupBuilder(ColumnBuilder):
-    """Builds a column by converting each distinct text only once."""
+    """Builds a column by converting each distinct string only once."""
 
     kind: Any = np.int64
 
@@ -300,7 +300,7 @@ class _NominalBuilder(_LookupBuilder):
 
 
 class _StringBuilder(_LookupBuilder):
-    """Builds a column of free text; the categories are the texts that occur, sorted."""
+    """Builds a column of free text. The categories are the distinct strings in sorted order."""
 
     def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
         super().__init__(attribute, missing, plain)
@@ -360,9 +360,9 @@ def read_rows(
 ) -> dict[str, Any]:
     """Read rows and return the columns by name, as float64 arrays and pandas categoricals.
 
-    `split_line` splits a line into the texts of its values. It returns an empty list for a line to skip and raises ValueError
-    for an invalid line. The column `complete_column` must not have missing values. Values outside their declared ranges cause a
-    warning.
+    `split_line` splits a line into strings, one per value. It returns an empty list for a line that must be skipped, and raises
+    ValueError for an invalid line. The column `complete_column` must not have missing values. Values outside their declared
+    ranges cause a warning.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
@@ -399,7 +399,7 @@ class _RangeChecker:
         self._first = ""
 
     def check_rows(self, columns: Sequence[ColumnBuilder], numbers: list[int]) -> None:
-        """Check the rows that were added last; `numbers` contains the line numbers of these rows."""
+        """Check the rows that were added last. `numbers` contains the line numbers of these rows."""
         violations = []
         for column in columns:
             if column.attribute.range is not None:
@@ -449,7 +449,7 @@ def _cut_rows(
 def _read_one_by_one(
     column: ColumnBuilder, texts: Sequence[str], numbers: list[int], name: str, missing_markers: frozenset[str]
 ) -> None:
-    """Convert values one by one; raise an error for the first invalid value."""
+    """Convert values one by one, and raise an error for the first invalid value."""
     for number, text in zip(numbers, texts, strict=True):
         try:
             if text.strip() in missing_markers and not column.missing:
@@ -461,7 +461,7 @@ def _read_one_by_one(
 
 
 MAX_NUMERIC_CLASSES = 30
-"""If a numeric class has more distinct values than this, it is probably a measurement."""
+"""Maximum number of distinct values in a numeric class column. A column with more values is probably a measurement."""
 
 
 _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
@@ -473,7 +473,7 @@ class FileFormat:
 
     `lists` maps each keyword that introduces a list of attributes to the name of the list. If `plain` is true, quotes and
     percent signs have no special meaning within a line. `make_splitter` takes the attributes of a file and returns a function
-    that splits a row into the texts of its values.
+    that splits a row into strings, one per value.
     """
 
     lists: dict[str, str]
@@ -538,7 +538,7 @@ def _read_header(blocks: Iterator[LineBlock], name: str, file_format: FileFormat
 
 
 def _read_header_line(text: str, header: Header, make_error: Callable[[str], InputError], file_format: FileFormat) -> bool:
-    """Parse a line of the header; return whether it is the last line of the header."""
+    """Parse a header line and return whether it is the last one."""
     match = _KEYWORD.fullmatch(text)
     if match is None:
         raise make_error(f"a line before @data must begin with @, got {text[:40]!r}")
@@ -564,7 +564,7 @@ def _read_header_line(text: str, header: Header, make_error: Callable[[str], Inp
 
 
 def _split_names(text: str) -> list[str]:
-    """Split names at commas; skip empty names, which occur even in KEEL's own files."""
+    """Split names at commas. Skip empty names, which occur even in KEEL's own files."""
     return [strip_quotes(name) for name in text.split(",") if name.strip()]
 
 

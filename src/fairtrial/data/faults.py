@@ -1,7 +1,7 @@
 """Published data files that are known to be corrupted, recognized by their content.
 
-Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It
-identifies copies with a different name, different attribute names, no header or shuffled rows. The hash of the declared ranges
+Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It identifies
+copies that have a different name, different attribute names, no header, or shuffled rows. The hash of the declared ranges
 identifies parts of a file, such as KEEL's folds, which repeat the header of the file.
 """
 
@@ -31,9 +31,9 @@ class KnownFault:
     rows, attributes : int
         Size of the data set.
     fingerprint : str
-        First 16 digits of the hash of its values.
+        First 16 digits of the hash of the values.
     ranges : str
-        First 16 digits of the hash of its declared ranges; empty if the ranges do not identify the file.
+        First 16 digits of the hash of the declared ranges. Empty if the ranges do not identify the file.
     problem : str
         What is wrong with the values.
     remedy : str
@@ -81,7 +81,7 @@ def compute_fingerprint(dataset: Dataset) -> str:
 
 
 def hash_ranges(dataset: Dataset) -> str:
-    """Compute a hash of the declared ranges in column order; empty if none are declared.
+    """Compute a hash of the declared ranges in column order. Return an empty string if no ranges are declared.
 
     >>> hash_ranges(Dataset.from_table([[1.0]], ["a"]))
     ''
@@ -91,7 +91,7 @@ def hash_ranges(dataset: Dataset) -> str:
 
 
 def find_known_fault(dataset: Dataset) -> KnownFault | None:
-    """Find the known corrupted file with the same values or declared ranges; None if there is no such file."""
+    """Find the known corrupted file with the same values or declared ranges. Return None if there is no such file."""
     width = dataset.X.shape[1]
     same_width = [fault for fault in KNOWN_FAULTS if fault.attributes == width]
     same_size = [fault for fault in same_width if fault.rows == len(dataset)]
@@ -103,7 +103,7 @@ def find_known_fault(dataset: Dataset) -> KnownFault | None:
 
 
 def find_fault_by_hash(content_hash: str) -> KnownFault | None:
-    """Find the known corrupted file whose data set has this content hash; None if there is no such file.
+    """Find the known corrupted file whose data set has this content hash. Return None if there is no such file.
 
     This search is needed for older results files, which store the content hash of a data set but not its fault.
 
@@ -115,7 +115,7 @@ def find_fault_by_hash(content_hash: str) -> KnownFault | None:
 
 
 def warn_if_known(dataset: Dataset) -> Dataset:
-    """Return the data set; if it is known to be corrupted, warn and set its `fault`."""
+    """Issue a warning if a data set is known to be corrupted. Return the data set, with `fault` set if necessary."""
     fault = find_known_fault(dataset)
     if fault is None:
         return dataset
@@ -128,7 +128,7 @@ def _format_column(column: pd.Series[Any]) -> list[str]:
 
 
 def _normalise_value(value: object) -> str:
-    """Format numbers and texts that represent numbers in the same way."""
+    """Format a value so that a number and its text form look the same."""
     try:
         return repr(float(str(value)) + 0.0)
     except ValueError:

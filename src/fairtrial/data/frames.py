@@ -136,7 +136,7 @@ def convert_to_pandas(frame: Any) -> pd.DataFrame:
 
 
 def _to_arrow_table(frame: Any) -> Any:
-    """Convert an object with the Arrow stream interface to an Arrow table; None if it is a single column."""
+    """Convert an object with the Arrow stream interface to an Arrow table. Return None if it cannot be converted."""
     import pyarrow as pa
 
     try:
@@ -146,7 +146,7 @@ def _to_arrow_table(frame: Any) -> Any:
 
 
 def convert_arrow_table(table: Any) -> pd.DataFrame:
-    """Convert an Arrow table to pandas; reject nested columns."""
+    """Convert an Arrow table to a pandas data frame. Raise an error if a column is nested."""
     import pyarrow as pa
 
     types = pa.types
@@ -173,7 +173,7 @@ def _get_integer_type(kind: Any) -> Any:
 
 
 def check_column_names(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
-    """Return the column names passed as an argument; raise an error if a column does not exist."""
+    """Return the column names passed as an argument. Raise an error if a column does not exist."""
     column_names = [str(column) for column in columns]
     if names is not None and not isinstance(names, Iterable):
         raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
@@ -227,7 +227,7 @@ def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) ->
 
 
 def _describe_measurements(values: list[Any]) -> str:
-    """Explain why distinct values look like measurements rather than classes; empty if they do not."""
+    """Explain why distinct values look like measurements, not classes. Return an empty string if they look like classes."""
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     fractional = [number for number in numbers if number % 1]
     if fractional:
@@ -245,7 +245,7 @@ def _is_text(values: pd.Series[Any]) -> bool:
 
 
 def is_bunch(source: Any) -> bool:
-    """Return whether an object is a scikit-learn bunch: a mapping that contains "data" and "target"."""
+    """Return whether an object is a scikit-learn bunch, i.e. a mapping that contains "data" and "target"."""
     return isinstance(source, Mapping) and "data" in source and "target" in source
 
 
@@ -316,7 +316,7 @@ def _choose_target_name(bunch: Mapping[str, Any], used_names: list[str]) -> str:
 
 
 def _read_bunch_labels(bunch: Mapping[str, Any]) -> tuple[Any, list[Any] | None]:
-    """Return the class of each row, and the classes in order if the bunch names them."""
+    """Return the class of each row. If the bunch names its classes, also return them in order."""
     target = np.asarray(bunch["target"])
     if target.ndim != 1:
         raise InputError(f"bunch must have a single target, got shape {target.shape}: select one column")
@@ -404,7 +404,7 @@ def read_parquet(
 
 @contextmanager
 def report_parquet_errors(path: Path) -> Iterator[None]:
-    """Convert errors of all types to input errors, because a corrupted Parquet file can raise any type of error."""
+    """Convert errors of all types to input errors, because reading a corrupted Parquet file can raise any type of error."""
     try:
         yield
     except InputError:

@@ -1,4 +1,4 @@
-"""Read text files in blocks of lines, with a limit on line length; all errors contain the file name and the line number."""
+"""Read text files in blocks of lines. Line length is limited, and errors contain the file name and the line number."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_line_error(name: str, line: int, message: str) -> InputError:
 
 @dataclass(frozen=True)
 class LineBlock:
-    """Consecutive lines without line ends; `first` is the number of the first line, counted from 1."""
+    """Consecutive lines without line ends. `first` is the number of the first line, counted from 1."""
 
     first: int
     lines: list[str]
@@ -48,7 +48,7 @@ _BYTES, _FILE = "the given bytes", "the given file"
 
 
 def describe_source(source: Source) -> str:
-    """Describe a source for messages: by its path, or by its type.
+    """Describe a source by its path or its type, for use in messages.
 
     >>> describe_source("folder/iris.dat"), describe_source(b"1,2")
     ('folder/iris.dat', 'the given bytes')
@@ -69,7 +69,7 @@ def get_source_stem(source: Source, default: str) -> str:
 
 @contextmanager
 def open_lines(source: Source, encoding: str = "utf-8", remedy: str | None = None) -> Iterator[Iterator[LineBlock]]:
-    """Read lines in blocks from a path, from bytes or from an open file, which is not closed.
+    """Read lines in blocks from a path, bytes or an open file. An open file is not closed.
 
     `remedy` is the advice in the error message for a wrong encoding. By default, the message suggests another `encoding`.
 
@@ -141,7 +141,7 @@ def _iter_blocks(stream: IO[Any], name: str, codec: _Codec) -> Iterator[LineBloc
 
 
 def _iter_chunks(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
-    """Read a file in chunks with line feeds as line ends. No chunk ends between a carriage return and a line feed."""
+    """Read a file in chunks and convert line ends to line feeds. No chunk ends between a carriage return and a line feed."""
     start = True
     while piece := _read_bytes(stream, _BLOCK, name, encoding):
         while piece.endswith(b"\r") and (more := _read_bytes(stream, 1, name, encoding)):

@@ -24,7 +24,7 @@ VARIABLE = "FAIRTRIAL_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the folder in the environment variable FAIRTRIAL_CACHE, or the cache folder of the platform by default."""
+    """Return the folder named by the environment variable FAIRTRIAL_CACHE. The default is the platform's cache folder."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen)
@@ -59,7 +59,7 @@ _NOT_THERE = (404, 412)
 def load_openml(which: str | int) -> Dataset:
     """Load a data set by its number or name, from the cache or the network.
 
-    If several data sets have the name, the oldest active data set is loaded. The class is OpenML's default target. Columns that
+    If several active data sets have this name, the oldest one is loaded. The class is OpenML's default target. Columns that
     OpenML marks as row ids or as columns to ignore are left out.
     """
     text = str(which).strip()

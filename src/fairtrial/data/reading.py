@@ -48,7 +48,7 @@ def read(
     Parameters
     ----------
     source : path, dataframe or bunch
-        KEEL file (.dat that begins with @relation), ARFF file, text table (.csv, .tsv, .txt, .data, .dat), JSON Lines (.jsonl,
+        KEEL file (.dat that begins with @), ARFF file, text table (.csv, .tsv, .txt, .data, .dat), JSON Lines file (.jsonl,
         .ndjson) or Parquet file. Text files may be compressed (.gz). Data frames (pandas, Arrow or polars) and scikit-learn
         bunches are also accepted.
     target : str, optional
@@ -194,7 +194,7 @@ def convert_dataset_types(
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> Dataset:
-    """Convert attributes to a different type, or drop them; the class column does not change."""
+    """Convert attributes to a different type, or drop them. The class column does not change."""
     if not (nominal or numeric or drop):
         return data
     where = data.source or data.name

@@ -1,6 +1,6 @@
-"""Read text tables of data sets, scores and predictions: encoding, delimiter, decimal comma, header, rows and cells.
+"""Read text tables that contain data sets, scores or predictions, and detect their layout.
 
-Arrow reads well-formed files quickly. If it fails, a slower function either reads the file or reports the line of an error.
+Arrow reads well-formed files quickly. If Arrow fails, a slower function reads the file or reports the line of an error.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _LEAST_AGREEMENT, _NEARLY_ALL_ROWS = 0.5, 0.9
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number without a decimal comma and without thousands separators.
+    """Return whether a cell is a number with neither a decimal comma nor thousands separators.
 
     >>> [is_number(cell) for cell in ("-1.5e3", ".5", "1,5", "x", "1_000")]
     [True, True, False, False, False]
@@ -77,7 +77,7 @@ def is_number(cell: str) -> bool:
 
 
 def with_point(cell: str, decimal: str) -> str:
-    """Replace a decimal comma with a point. Points are doubled first, so a cell with points does not become a number.
+    """Replace a decimal comma with a point. Existing points are doubled first, so a cell with points does not become a number.
 
     >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
     ('1.5', '1.5', False)
@@ -90,7 +90,7 @@ class _UnclosedQuoteError(csv.Error):
 
 
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Split lines into rows, each with the number of its first line; skip blank lines.
+    """Split lines into rows. Yield the first line number and the cells of each row, and skip blank lines.
 
     Quoted cells may contain delimiters and line ends. Raise `csv.Error` if a quote is not closed or a cell is too long.
 
@@ -121,11 +121,11 @@ def _strip_double_quotes(cell: str) -> str:
 
 
 def sniff_delimiter(lines: Sequence[str]) -> str | None:
-    """Find the delimiter of a text table from its first lines; None if no delimiter splits the lines.
+    """Find the delimiter of a text table from its first lines. Return None if no delimiter splits the lines.
 
     The delimiter must split the first row, and it must split most rows into the same number of cells. If several delimiters
-    qualify, choose the delimiter with the fewest other delimiters in its cells. Ties are resolved in the order tab, semicolon,
-    bar, comma and blanks. Quoted delimiters and decimal commas do not count.
+    qualify, choose the one whose cells contain the fewest other delimiters. Ties are resolved in the order tab, semicolon, bar,
+    comma and blanks. Quoted delimiters and decimal commas do not count.
 
     >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
     (';', ' ', None)
@@ -136,12 +136,12 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
     best = max(fits, key=lambda delimiter: (fits[delimiter], -DELIMITERS.index(delimiter)))
     other = max(DELIMITERS[:-1], key=lambda delimiter: (fits[delimiter], -DELIMITERS.index(delimiter)))
     if best == WHITESPACE and fits[other].is_plausible and _is_in_most_rows(other, lines):
-        best = other  # the words of a text column, or dates with times, may be as regular as the columns
+        best = other  # a text column, or dates with times, may also contain blanks in a regular pattern
     return best if fits[best].agreement > 0 else None
 
 
 class _DelimiterFit(NamedTuple):
-    """Quality of a delimiter for the first lines of a table. The fields are compared one after another."""
+    """How well a delimiter splits the first lines of a table. The fields are compared in order."""
 
     splits_first_row: bool = False
     agreement: float = 0.0
@@ -156,7 +156,7 @@ class _DelimiterFit(NamedTuple):
 
 def _rate_delimiter(lines: Sequence[str], delimiter: str) -> _DelimiterFit:
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # the sample may end within quotes; a later error is reported with its line
+    with suppress(csv.Error):  # the sample may end within quotes, and later code reports errors with their line
         for _, row in split_rows(lines, delimiter):
             rows.append(row)
     width, count = Counter(len(row) for row in rows).most_common(1)[0] if rows else (0, 0)
@@ -169,7 +169,7 @@ def _rate_delimiter(lines: Sequence[str], delimiter: str) -> _DelimiterFit:
 
 
 def _is_in_most_rows(delimiter: str, lines: Sequence[str]) -> bool:
-    """Return whether nearly all lines contain the delimiter; quoted words and decimal commas do not count."""
+    """Return whether nearly all lines contain the delimiter. Quoted words and decimal commas do not count."""
     rows = [line for line in lines if line.strip()]
     if delimiter == "\t":
         n_rows = sum(delimiter in row for row in rows)
@@ -199,9 +199,9 @@ def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
     """Return whether the first row names the columns.
 
-    A row without numbers is a header if one of its texts is above a column of numbers, which may have decimal commas.
-    Otherwise, a header must not contain markers of missing values, such as NA. Its names must be unique, and no name may be a
-    value of its column. If some names are numbers, they must count the columns from 0, as in pandas.
+    A first row without numbers is a header if one of its cells is above a column of numbers, with or without decimal commas.
+    Otherwise, a header must not contain markers of missing values, such as NA. Its names must be unique, and no name may occur
+    among the values of its column. Names that are numbers must be the indices of their columns, counted from 0, as in pandas.
 
     >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
     (True, False)
@@ -219,7 +219,7 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
 
 def _has_counting_names(first: Sequence[str]) -> bool:
-    """Return whether the numbers among the names count the columns from 0. An unnamed first column is not counted."""
+    """Return whether all names that are numbers are the indices of their columns. An unnamed first column is not counted."""
     names = first[1:] if first[0] == "" else first
     return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
 
@@ -285,7 +285,7 @@ def get_file_stem(path: Path) -> str:
 
 
 def open_unpacked(path: Path) -> Path | IO[bytes]:
-    """Open a file if it is compressed; otherwise, return its path."""
+    """Open a compressed file. Return the path of any other file."""
     opener = _OPENERS.get(path.suffix.lower())
     if opener is None:
         return path
@@ -298,9 +298,9 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
 def detect_encoding(path: Path) -> str:
     """Detect the encoding of a text file: utf-8, utf-16, utf-16-le, utf-16-be or latin-1.
 
-    A UTF-16 file has a byte order mark, or a NUL in nearly every second byte. Other files that are not valid UTF-8 are assumed
-    to be Latin-1. If such a file contains control characters, it is not a text file. The result is then "utf-8", so that
-    reading the file raises an error that contains the line number.
+    A UTF-16 file has a byte order mark, or NUL in nearly every second byte. Other files that are not valid UTF-8 are assumed to
+    be Latin-1. If such a file contains control characters, it is not a text file. The result is then "utf-8", so reading the
+    file raises an error that contains the line number.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     source = open_unpacked(path)
@@ -320,12 +320,12 @@ def detect_encoding(path: Path) -> str:
                 except UnicodeDecodeError:
                     is_utf8 = False
     except (OSError, EOFError, lzma.LZMAError, zlib.error):
-        return "utf-8"  # reading it raises the error
+        return "utf-8"  # reading the file later raises the error
     return "utf-8" if is_utf8 or _CONTROL_CHARACTERS.search(head) else "latin-1"
 
 
 def read_content(path: Path, encoding: str | None = None, remedy: str | None = None) -> Content:
-    """Read the text of a file; reject NUL bytes, invalid bytes, overlong lines and empty files.
+    """Read the text of a file. Raise an error for NUL bytes, invalid bytes, overlong lines and empty files.
 
     By default, the encoding is detected. A byte order mark is dropped. `remedy` is the advice in the error message for a wrong
     encoding.
@@ -361,7 +361,7 @@ def _read_utf16(path: Path, encoding: str) -> bytes:
 
 
 def _read_utf8(path: Path) -> bytes | None:
-    """Read a UTF-8 file without splitting it into lines; None if it is compressed, too large, invalid or unreadable."""
+    """Read a UTF-8 file without splitting it into lines. Return None if it is compressed, too large, invalid or unreadable."""
     try:
         if path.suffix.lower() in _OPENERS or path.stat().st_size > LONGEST_LINE:
             return None
@@ -389,11 +389,11 @@ class Content:
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
     def detect_delimiter(self) -> str | None:
-        """Find the delimiter; None if no delimiter splits the lines."""
+        """Find the delimiter. Return None if no delimiter splits the lines."""
         return detect_delimiter(self.path, _take_sample(self.iter_lines()))
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line number and the cells of each row; errors contain the line number."""
+        """Yield the line number and the cells of each row. Errors contain the line number."""
         line = 0
         try:
             for line, row in split_rows(self.iter_lines(), delimiter):
@@ -417,7 +417,7 @@ class TableLayout:
 def find_layout(
     content: Content, delimiter: str | None, header: bool | None, columns: Sequence[str] | None, missing: frozenset[str]
 ) -> TableLayout:
-    """Determine the layout of a table: infer everything that is not declared from the first rows."""
+    """Determine the layout of a table. Properties that are not declared are inferred from the first rows."""
     if header is not None and not isinstance(header, bool):
         raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
@@ -460,7 +460,7 @@ def _take_sample(text: Iterable[str]) -> list[str]:
 
 
 def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
-    """Read the cells with Arrow into columns of text by name; None if the file is irregular."""
+    """Read the cells with Arrow and return columns of text by name. Return None if the file is irregular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -472,7 +472,7 @@ def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
     if delimiter == WHITESPACE:
         data, delimiter = b"\n".join(b"\t".join(line.split()) for line in data.splitlines()), "\t"
     elif quoted:
-        # If a quote is never closed, this last row becomes part of its cell.
+        # If a quote is never closed, the row added here becomes part of the quoted cell.
         data += ("\n" + delimiter.join([_END_OF_DATA] * len(layout.names))).encode()
     if not delimiter.isascii():
         return None
@@ -497,7 +497,7 @@ def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
 
 
 def read_cells_slow(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Read the cells row by row into columns of text by name; errors contain the line number."""
+    """Read the cells row by row and return columns of text by name. Errors contain the line number."""
     import pyarrow as pa
 
     width, rows, first = len(layout.names), [], 0
@@ -529,7 +529,7 @@ def _describe_row_names(content: Content, layout: TableLayout) -> str:
 
 
 def read_cells(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Read the cells into columns of text by name."""
+    """Read the cells and return columns of text by name."""
     cells = read_cells_fast(content.data, layout)
     return read_cells_slow(content, layout) if cells is None else cells
 
@@ -540,7 +540,7 @@ def find_line(row: int, content: Content, layout: TableLayout) -> int:
 
 
 class TextFormat(NamedTuple):
-    """The delimiter of a text table, whether its numbers have decimal commas, and its encoding."""
+    """The delimiter, the decimal separator and the encoding of a text table."""
 
     delimiter: str
     decimal_comma: bool = False
@@ -555,7 +555,9 @@ class TextFormat(NamedTuple):
         return cls(delimiter, bool(_find_comma_columns(sample, delimiter)), encoding)
 
     def list_peculiarities(self, path: Path) -> tuple[str, ...]:
-        """List how the format differs from UTF-8 with decimal points and commas (in .tsv files: tabs) between columns.
+        """List the differences from the usual format.
+
+        The usual format is UTF-8 with decimal points. Columns are separated by commas, or by tabs in .tsv and .tab files.
 
         >>> TextFormat(";", True, "latin-1").list_peculiarities(Path("a.csv"))
         ('Latin-1 encoding', 'semicolons between columns', 'decimal commas')
@@ -567,7 +569,7 @@ class TextFormat(NamedTuple):
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
-    """Read JSON Lines: one object per line, with column names as keys. Errors contain the line number.
+    """Read a JSON Lines file with one object per line and column names as keys. Errors contain the line number.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -603,7 +605,7 @@ def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
-    """Read a text table with a header as a data frame; pandas infers the column types.
+    """Read a text table with a header as a data frame. The column types are inferred by pandas.
 
     Columns of numbers with decimal commas become numbers. Missing cells at the end of a row become missing values. Rows with
     too many cells raise an error.
@@ -646,7 +648,7 @@ def _detect_file_delimiter(path: Path, encoding: str) -> str:
     with io.TextIOWrapper(stream, encoding="utf-8-sig" if encoding == "utf-8" else encoding, errors="replace") as text:
         lines = _take_sample(text)
     delimiter = detect_delimiter(path, lines) or ","
-    with suppress(csv.Error):  # a later error is reported with its line
+    with suppress(csv.Error):  # later code reports errors with their line
         _, names = next(split_rows(lines, delimiter), (0, []))
         _check_unique_names(path, [name for name in names if name])
     return delimiter
@@ -677,7 +679,7 @@ def _read_with_pandas(
 
 
 def _find_comma_columns(table: pd.DataFrame, delimiter: str) -> list[str]:
-    """List the columns whose cells are all numbers, some of them with a decimal comma.
+    """List the columns that contain only numbers, some of them with a decimal comma.
 
     If commas also separate columns, 1,234 may be a whole number. In this case, a column is listed only if at least one
     of its cells cannot be a whole number.

@@ -1,1 +1,4 @@
-"""Compiled loops over arrays, without strings or validation. Each loop has a plain NumPy version in tests/reference."""
+"""Compiled loops over arrays.
+
+The loops do not use strings or check their input. Each loop has a plain NumPy version in tests/reference.
+"""

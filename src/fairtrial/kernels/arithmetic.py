@@ -1,4 +1,4 @@
-"""Ratios, and sums over bins of rows, computed for many lines of row weights at once."""
+"""Ratios without warnings, and sums of row weights over bins for many resamples at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _ONES = np.empty(0)
 
 @kernel
 def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, weights: FloatArray, out: FloatArray) -> None:
-    """Compute out[r, bins[i]] += row_weights[r, rows[i]] * weights[i]; if `weights` is empty, all weights are 1."""
+    """Add row_weights[r, rows[i]] * weights[i] to out[r, bins[i]] for all r and i.
+
+    If `weights` is empty, row_weights[r, rows[i]] is added.
+    """
     weighted = weights.size > 0
     for r in range(row_weights.shape[0]):
         for i in range(rows.size):
@@ -38,7 +41,7 @@ def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, w
 
 @dataclass(frozen=True)
 class Binning:
-    """The bin of each row and its weight in that bin (None means 1).
+    """The bin and the weight of each row. If `weights` is None, each row has a weight of 1.
 
     >>> Binning(np.array([0, 1, 0]), 2).compute_sums(np.array([[1, 1, 1], [2, 0, 1]]))
     array([[2., 1.],
@@ -51,7 +54,7 @@ class Binning:
 
     @cached_property
     def _by_bin(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return rows, bins and weights sorted by bin, because writing sums in order is several times faster."""
+        """Return the rows, bins and weights in order of bin. Adding to the bins in this order is several times faster."""
         order = np.argsort(self.codes, kind="stable")
         return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
 
@@ -62,12 +65,12 @@ class Binning:
     def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
         """Compute the sum of each bin (R x size) for each line of `row_weights` (R x n).
 
-        Each thread caches its latest sums because many measures need the same sums. Do not modify the result.
+        Many measures need the same sums, so each thread caches its latest result. Do not modify the result.
         """
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:
             if len(row_weights) == 1:
-                # For a single line, sorting the rows by bin would take longer; the sums are the same.
+                # With a single line, sorting the rows by bin would take longer. The sums are the same.
                 weights = row_weights[0] if self.weights is None else row_weights[0] * self.weights
                 out = np.asarray(np.bincount(self.codes, weights, minlength=self.size)[None], dtype=np.float64)
             else:

@@ -1,10 +1,10 @@
 """Grow, prune and apply C4.5 trees.
 
-In prediction, a row with a missing value follows all branches, weighted by their proportion of the training weight.
+In prediction, a row with a missing value follows all branches. The weight of a branch is its proportion of the training weight.
 
 numba compiles a few long functions with plain arrays much faster than many short functions with tuples of arrays. Therefore,
 each step is a single compiled function, and a Python function allocates its arrays. If the compiled function needs more space,
-it returns. The Python function then enlarges the arrays and calls it again.
+it returns early. The Python function then enlarges the arrays and calls it again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from fairtrial._check import FloatArray
 from fairtrial._frames import BoolArray
 from fairtrial.kernels.compiling import helper, kernel
 
-# WEKA treats numbers that differ by less than this as equal; without this rule, trees differ from WEKA's.
+# WEKA treats numbers that differ by less than this as equal. Without this rule, trees would differ from those of WEKA.
 SMALL = 1e-6
-# Numbers closer than this are not separated. Splits with a gain this much below the average are still candidates.
+# _APART: a cut never separates numbers that are closer than this. _BELOW_AVERAGE: a split is a candidate even if its gain is
+# this much below the average.
 _APART, _BELOW_AVERAGE = 1e-5, 1e-3
 _MOST_CASES_A_SIDE = 25.0
 _MANY_VALUES = 0.3
-# Increase of the expected errors that is accepted for a simpler tree.
+# A simpler tree may increase the expected errors by up to this number.
 _GRACE = 0.1
 _NO_FEWER_ERRORS = 1e-3
 
@@ -34,7 +35,7 @@ Int64Array = npt.NDArray[np.int64]
 
 
 class TreeRows(NamedTuple):
-    """Training set. Arrays of columns have shape (d, n)."""
+    """A training set. `columns` has shape (d, n)."""
 
     columns: FloatArray
     levels: Int64Array  # number of declared values of a nominal column, 0 for a numeric column
@@ -48,7 +49,7 @@ class TreeRows(NamedTuple):
 
 
 class SplitRules(NamedTuple):
-    """Parameters of splits."""
+    """Parameters that determine the splits."""
 
     min_cases: float
     correct_cuts: bool
@@ -56,14 +57,14 @@ class SplitRules(NamedTuple):
 
 
 class ErrorBound(NamedTuple):
-    """Confidence level of the upper bound of the errors, and its normal quantile."""
+    """The confidence level of the upper bound of the errors, and the normal quantile of this level."""
 
     confidence: float
     z: float
 
 
 class Nodes(NamedTuple):
-    """A tree as arrays. The children of a node are consecutive: first, first + 1, ..., one per branch."""
+    """A tree as arrays. The children of a node have the indices first, first + 1, ..., one per branch."""
 
     column: Int64Array  # -1 at a leaf
     threshold: FloatArray  # cut, or code of the value that is split off; NaN if each value has a branch
@@ -84,7 +85,7 @@ def make_x_log_x_table(n: int) -> FloatArray:
 
 @helper
 def compute_x_log_x(x: float, table: FloatArray) -> float:
-    """Compute x log2 x, using the table of integers if there is one."""
+    """Compute x log2 x. Use the table for integers if it is not empty."""
     if table.size > 0:
         return float(table[int(x)])
     return 0.0 if x < SMALL else x * math.log(x) / math.log(2.0)
@@ -101,7 +102,7 @@ def sum_weights(counts: FloatArray) -> float:
 
 @helper
 def find_majority(counts: FloatArray) -> int:
-    """Return the class with the largest weight (the first if there are ties)."""
+    """Return the class with the largest weight. If classes are tied, return the first."""
     best, most = 0, 0.0
     for c in range(counts.size):
         if counts[c] - most > SMALL:
@@ -111,10 +112,10 @@ def find_majority(counts: FloatArray) -> int:
 
 @helper
 def evaluate_values(bags: FloatArray, k: int, total: float, min_cases: float, table: FloatArray) -> tuple[float, float]:
-    """Return gain and gain ratio of a split into `k` values, whose weights by class are the rows of `bags`.
+    """Return the gain and the gain ratio of a split into `k` values. Row i of `bags` contains the class weights of value i.
 
-    The gain is NaN if fewer than two values have enough cases. The gain is reduced by the proportion of missing values, which
-    count as a separate branch in the gain ratio.
+    The gain is NaN if fewer than two values have enough cases. It is multiplied by the proportion of known values. In the gain
+    ratio, missing values count as a separate branch.
     """
     enough, known_weight, new, spread = 0, 0.0, 0.0, 0.0
     for value in range(k):
@@ -151,10 +152,13 @@ def find_cut(
     correct_cuts: bool,
     table: FloatArray,
 ) -> tuple[float, float, float]:
-    """Return gain, gain ratio and cut of the best binary split of a numeric column; NaN if there is no split.
+    """Return the gain, the gain ratio and the cut of the best binary split of a numeric column.
 
-    `order` sorts the cases of the node by the column, missing values last. `sides` is working memory for the weights by class
-    on both sides. If a case moves to the left side, the sums of x log x over classes change only in the term of its class.
+    The gain is NaN if there is no split.
+
+    `order` lists the cases of the node in ascending order of the column, with missing values last. `sides` is working memory
+    for the class weights on both sides. When a case moves to the left side, only the terms of its class change in the sums of x
+    log x.
     """
     classes, m, total = counts.size, order.size, sum_weights(counts)
     if math.isnan(column[row[order[m - 1]]]):
@@ -220,9 +224,11 @@ def find_cut(
 
 @helper
 def find_observed_threshold(column: FloatArray, ranked: FloatArray, cut: float) -> float:
-    """Return the largest value of the whole training set that does not exceed the cut; `ranked` is the sorted column.
+    """Return the largest value of the whole training set that does not exceed the cut.
 
-    If several values are too close to each other to be separated, the first of them in the file is returned, as in WEKA.
+    `ranked` is the sorted column.
+
+    If several values are too close to each other to be separated, the one that comes first in the file is returned, as in WEKA.
     """
     low, high = 0, ranked.size  # find the last value with value - cut < SMALL; comparisons with NaN are false
     while low < high:
@@ -246,7 +252,10 @@ def find_observed_threshold(column: FloatArray, ranked: FloatArray, cut: float) 
 
 @helper
 def find_branch(value: float, nominal: bool, threshold: float) -> int:
-    """Return the branch of a value; -1 if it is missing. Nominal splits without a threshold have one branch per value."""
+    """Return the branch of a value, or -1 if the value is missing.
+
+    Nominal splits without a threshold have one branch per value.
+    """
     if math.isnan(value):
         return -1
     if not nominal:
@@ -257,7 +266,11 @@ def find_branch(value: float, nominal: bool, threshold: float) -> int:
 
 
 def grow_tree(rows: TreeRows, rules: SplitRules, order: Int32Array) -> Nodes:
-    """Grow the tree. `order` lists all rows, first unsorted, then sorted by each numeric column with missing values last."""
+    """Grow the tree.
+
+    The first line of `order` lists all rows in their original order. Each further line lists them sorted by one numeric column,
+    with missing values last.
+    """
     n, d, widest = rows.weight.size, rows.levels.size, max(2, int(rows.levels.max()))
     # Nominal columns with many values are left out of the average gain, unless all columns have many values.
     averaged = (rows.levels == 0) | (_MANY_VALUES * n - rows.levels > SMALL)
@@ -340,19 +353,19 @@ def grow_nodes(
     next_index: Int64Array,
     state: Int64Array,
 ) -> bool:
-    """Split the nodes on the stack until none is left. If an array is too small, store the sizes needed and return False.
+    """Split the nodes on the stack until none is left. If an array is too small, store the required sizes and return False.
 
-    A case is a row, or a weighted copy of a row in one branch of a split on a missing value. Each case has a `row`, a `weight`,
-    a `branch` in the current split, and the index of its first copy, `fresh`. The stack contains nodes, their segment of each
-    order, and the number of cases in use. `state` contains the depth of the stack, the number of nodes, and the numbers of
-    nodes, cases and ordered cases needed.
+    A case is a row. If the value at a split is missing, each branch has a case that is a weighted copy of the row. Each case
+    has a `row`, a `weight`, a `branch` in the current split, and the index of its first copy, `fresh`. An entry of the stack
+    contains a node, the segment of its cases in each order, and the number of cases in use. `state` contains the depth of the
+    stack, the number of nodes, and the required numbers of nodes, cases and ordered cases.
     """
     n, d, classes = codes.size, levels.size, counts.shape[1]
     depth, used = state[0], state[1]
     while depth > 0:
         node, start, end, top = stack[depth - 1, 0], stack[depth - 1, 1], stack[depth - 1, 2], stack[depth - 1, 3]
         if column[node] < 0:  # otherwise, the split was chosen before the arrays were enlarged
-            unit = table.size > 0  # whether each case is a whole row of weight one
+            unit = table.size > 0  # whether each case is a whole row with a weight of 1
             for c in range(classes):
                 counts[node, c] = 0.0
             for i in range(start, end):
@@ -426,7 +439,7 @@ def grow_nodes(
             column[node], threshold[node] = best, scores[2, best]
             if levels[best] == 0:
                 threshold[node] = find_observed_threshold(columns[best], ranked[ranked_row[best]], scores[2, best])
-        # Find the branch of each case, and the boundaries of the segments of the branches.
+        # Find the branch of each case and the limits of the segment of each branch.
         split, cut = column[node], threshold[node]
         k = 2 if levels[split] == 0 or binary else levels[split]
         for b in range(k):
@@ -464,7 +477,8 @@ def grow_nodes(
                         if share[b] > SMALL:
                             row[top], weight[top] = row[case], share[b] * weight[case]
                             top += 1
-        # Sort the cases by branch, keeping each order; cases beyond `end` are no longer needed.
+        # Sort the cases of each order by branch without changing the order within a branch. Cases beyond `end` are no longer
+        # needed.
         for which in range(order.shape[0]):
             for b in range(k):
                 next_index[b] = edges[b]
@@ -502,7 +516,7 @@ def collapse_tree(nodes: Nodes) -> None:
 def collapse_nodes(
     column: Int64Array, threshold: FloatArray, first: Int64Array, branches: Int64Array, counts: FloatArray, errors: FloatArray
 ) -> None:
-    """Collapse all subtrees that do not have fewer training errors; `errors` is working memory for each subtree."""
+    """Turn nodes into leaves as described in `collapse_tree`. `errors` is working memory."""
     for node in range(column.size - 1, -1, -1):
         if column[node] < 0:
             errors[node] = count_errors(counts[node])
@@ -514,9 +528,9 @@ def collapse_nodes(
 
 
 def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -> None:
-    """Replace nodes, from the leaves up, with leaves or with their largest branch.
+    """Prune the tree from the leaves up: replace nodes with leaves or with their largest branch.
 
-    A node is replaced if this does not increase the expected errors.
+    A node is replaced unless this increases the expected errors by more than 0.1.
     """
     n, size, widest = rows.weight.size if raising else 0, len(nodes.column), max(2, int(rows.levels.max()))
     row, weight = np.arange(n, dtype=np.int32), rows.weight[:n].copy()
@@ -565,10 +579,12 @@ def prune_nodes(
     stack: Int64Array,
     stack_depth: Int64Array,
 ) -> int:
-    """Run the steps on the stack. If there is no space for more cases, return the number of cases needed, otherwise 0.
+    """Run the steps on the stack.
 
-    The stack contains nodes, the segment of their cases in `row` and `weight`, the end of all segments in use, and the next
-    step.
+    Return the required number of cases if there is no space for more cases, and 0 otherwise.
+
+    An entry of the stack contains a node, the segment of its cases, the end of all segments in use, and the next step. The
+    segments are parts of `row` and `weight`.
     """
     depth = stack_depth[0]
     while depth > 0:
@@ -619,7 +635,8 @@ def prune_nodes(
             continue
         if leaf or (step == _ESTIMATE and end == start):
             continue
-        # Sort the cases of the node by branch: in place, or as weighted copies after `top` if values are missing.
+        # Sort the cases of the node by branch. If values are missing, write weighted copies after `top`; otherwise, sort in
+        # place.
         split, missing, known_weight = column[node], 0, 0.0
         for b in range(k):
             share[b], edges[b + 1] = 0.0, 0
@@ -675,7 +692,7 @@ def drop_unreachable(nodes: Nodes) -> Nodes:
 
 @kernel
 def find_reachable(first: Int64Array, branches: Int64Array, old: Int64Array, new_first: Int64Array) -> int:
-    """Fill in the old index and the first child of each new node; return the number of new nodes."""
+    """Fill in the old index and the first child of each new node, and return the number of new nodes."""
     used, node = 1, 0
     while node < used:
         k = branches[old[node]]
@@ -689,9 +706,11 @@ def find_reachable(first: Int64Array, branches: Int64Array, old: Int64Array, new
 
 
 def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
-    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use those of their parent.
+    """Compute the class frequencies of each node, optionally with Laplace's correction.
 
-    The nodes must be in the order of `drop_unreachable`.
+    An empty node has the frequencies of its nearest ancestor with cases.
+
+    The nodes must be in the order that `drop_unreachable` returns.
     """
     counts = nodes.counts
     empty = np.flatnonzero(sum_rows(counts)[1:] <= SMALL)
@@ -708,13 +727,16 @@ def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
 
 def sum_rows(counts: FloatArray) -> FloatArray:
     """Sum each row from left to right, like `sum_weights`."""
-    return counts.cumsum(axis=1)[:, -1].copy()  # contiguous, as compiled
+    return counts.cumsum(axis=1)[:, -1].copy()  # contiguous, because the kernel is compiled for contiguous arrays
 
 
 def predict_tree(
     nodes: Nodes, nominal: BoolArray, columns: FloatArray, probabilities: FloatArray, start: int, stop: int
 ) -> FloatArray:
-    """Compute class probabilities of rows `start` to `stop` of the `columns` (d, n) from the `probabilities` of the nodes."""
+    """Compute the class probabilities of rows `start` to `stop` - 1 from the class probabilities of the nodes.
+
+    `columns` has shape (d, n).
+    """
     result, size = np.zeros((stop - start, probabilities.shape[1])), len(nodes.column)
     pending, weight = np.empty(size, np.int64), np.empty(size)
     predict_rows(*nodes[:4], sum_rows(nodes.counts), nominal, columns, probabilities, start, pending, weight, result)
@@ -736,7 +758,10 @@ def predict_rows(
     weight: FloatArray,
     result: FloatArray,
 ) -> None:
-    """Add the probabilities of the leaves that each row reaches; `pending` and `weight` are a stack of nodes."""
+    """Add up the weighted probabilities of the leaves that each row reaches.
+
+    `pending` and `weight` are a stack of nodes with their weights.
+    """
     for i in range(result.shape[0]):
         pending[0], weight[0], depth = 0, 1.0, 1
         while depth > 0:
@@ -762,13 +787,13 @@ def predict_rows(
 
 @helper
 def count_errors(counts: FloatArray) -> float:
-    """Return the weight outside the majority class."""
+    """Return the total weight of all classes except the majority class."""
     return float(sum_weights(counts) - counts[find_majority(counts)])
 
 
 @helper
 def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
-    """Estimate the expected errors of a leaf, given its class counts, on an equally large set of new cases."""
+    """Estimate the number of errors that a leaf with these class counts makes on an equally large set of new cases."""
     total = sum_weights(counts)
     if abs(total) < SMALL:
         return 0.0
@@ -778,9 +803,9 @@ def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
 
 @helper
 def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
-    """Estimate how many errors must be added to the observed errors: n times (upper binomial limit - rate).
+    """Compute n times the upper confidence limit of the error rate, minus the number of errors.
 
-    `n` is the number of cases, and `z` is the normal quantile of `confidence`. Between zero and one error, the result is
+    `n` is the number of cases, and `z` is the normal quantile of `confidence`. If `errors` lies between 0 and 1, the result is
     interpolated.
     """
     observed = max(errors, 1.0)

@@ -1,4 +1,4 @@
-"""Compile kernels with numba and distribute their rows over threads.
+"""Compile kernels with numba, and distribute work over threads.
 
 Kernels release the GIL, so a plain thread pool is sufficient.
 """
@@ -18,20 +18,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile a function at its first call and cache the result on disk.
+    """Compile a function when it is first called, and cache the result on disk.
 
-    Threads are created in this module because numba's `parallel=True` takes seconds to compile.
+    This module creates the threads, because numba takes seconds to compile a function with `parallel=True`.
     """
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 def helper(function: F) -> F:
-    """Compile a function that kernels call. No cache is needed, because the cached kernels contain its code."""
+    """Compile a function that kernels call. The function needs no cache, because the cached kernels contain its code."""
     return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
 
 
 def is_cached(function: Any) -> bool:
-    """Return whether a kernel is compiled in this process or in the cache folder."""
+    """Return whether a kernel has been compiled, either in this process or in the cache on disk."""
     if not hasattr(function, "signatures"):  # NUMBA_DISABLE_JIT is set
         return True
     return bool(function.signatures or function._cache._cache_file._load_index())
@@ -54,18 +54,21 @@ def count_threads() -> int:
 
 
 def _count_free_threads() -> int:
-    """Return the number of threads for new work: 1 within the pool, because a pool that waits for itself would block."""
+    """Return the number of threads for new work.
+
+    The number is 1 in a thread of the pool, because a pool that waits for its own threads may never finish.
+    """
     return 1 if threading.current_thread().name.startswith(_PREFIX) else count_threads()
 
 
 @cache
 def _get_pool(size: int, pid: int) -> ThreadPoolExecutor:
-    del pid  # part of the key because a forked process must not use the threads of its parent
+    del pid  # part of the cache key because a forked process must not use the threads of its parent
     return ThreadPoolExecutor(size, thread_name_prefix=_PREFIX)
 
 
 def run_in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
-    """Call `work(start, stop)` for consecutive chunks of range(n) on all threads; return the results in order.
+    """Call `work(start, stop)` for consecutive chunks of range(n) on all threads, and return the results in order.
 
     >>> run_in_chunks(lambda start, stop: stop - start, 10, 4)
     [4, 4, 2]

@@ -1,4 +1,4 @@
-"""Placements and the variance of the AUC (DeLong, DeLong & Clarke-Pearson 1988), in linear time after sorting."""
+"""Placements and variances of AUCs (DeLong, DeLong & Clarke-Pearson 1988), computed in linear time after sorting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairtrial.kernels.sorting import order_scores
 
 @kernel
 def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float, float]:
-    """Compute the AUC of an unweighted tally and the contribution of each class to its variance.
+    """Compute the AUC of an unweighted tally, and the contributions of both classes to the variance of the AUC.
 
     The AUC is NaN if a class has no cases. A contribution is NaN if its class has only one case.
     """
@@ -36,7 +36,10 @@ def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float
 
 
 def compute_placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Compute the proportion of negatives below each positive and of positives above each negative; ties count half."""
+    """Compute the proportion of negatives below each positive and the proportion of positives above each negative.
+
+    Ties count half.
+    """
     return _compute_sorted_placements(scores, is_positive, order_scores(scores))
 
 
@@ -68,7 +71,10 @@ def _compute_sorted_placements(
 
 @kernel
 def compute_auc_covariance(placements: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Compute the AUCs of several models on the same rows (`placements`: models x rows) and their covariance matrix."""
+    """Compute the AUCs of several models on the same rows, and the covariance matrix of the AUCs.
+
+    `placements` has one row per model and one column per row of the data.
+    """
     models, n = placements.shape
     P = is_positive.sum()
     N = n - P

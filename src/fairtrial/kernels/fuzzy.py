@@ -1,4 +1,4 @@
-"""Fuzzy rules with triangular labels: matching degrees of rows and rules."""
+"""Matching degrees between rows and fuzzy rules with triangular membership functions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Codes = npt.NDArray[np.int32]
 
 @kernel
 def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
-    """Compute the membership of a position in the triangle around a label.
+    """Compute the membership of a position in a label from a triangular membership function.
 
-    Positions are in units of the distance between labels. A missing position (NaN) belongs to every label.
+    The unit of positions is the distance between adjacent labels. A missing position (NaN) belongs to every label.
     """
     if np.isnan(position):
         return 1.0
@@ -24,7 +24,7 @@ def compute_membership(position: float, label: int) -> float:  # pragma: no cove
 
 @kernel
 def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], weight: Floats, k: int) -> Floats:
-    """Sum the matching degrees of the rows of each class, for each rule."""
+    """Compute the weighted sum of matching degrees for each rule over the rows of each class."""
     sums = np.zeros((len(rules), k))
     for rule in range(len(rules)):
         for row in range(len(positions)):
@@ -36,7 +36,7 @@ def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], w
 
 @kernel
 def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights: Floats, positions: Floats, k: int) -> Floats:
-    """Find, for each row and class, the largest product of matching degree and rule weight."""
+    """Find the largest product of matching degree and rule weight for each row and class."""
     best = np.zeros((len(positions), k))
     for row in range(len(positions)):
         for rule in range(len(rules)):
@@ -47,7 +47,7 @@ def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights:
 
 @kernel
 def _compute_degree(rule: Codes, positions: Floats) -> float:
-    """Multiply the memberships; a rule label of -1 means that there is no condition."""
+    """Compute the product of the memberships. A rule label of -1 means that there is no condition on this column."""
     degree = 1.0
     for j in range(len(rule)):
         if rule[j] >= 0:

@@ -10,7 +10,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute the corners of the ROC convex hull of one tally, as counts of false and true positives."""
+    """Compute the numbers of false and true positives at the corners of the ROC convex hull of one tally."""
     size = 64
     x, y = np.zeros(size), np.zeros(size)
     last = 0
@@ -20,7 +20,7 @@ def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, Floa
             continue
         fp += neg[i]
         tp += pos[i]
-        # A corner without a right turn lies on or below the line to the new point.
+        # Remove the last corner if it does not lie above the line from the previous corner to the new point.
         while last > 0 and (x[last] - x[last - 1]) * (tp - y[last - 1]) >= (y[last] - y[last - 1]) * (fp - x[last - 1]):
             last -= 1
         last += 1
@@ -55,7 +55,7 @@ def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: FloatArray) -> None:
-    """Compute Hand's H from the corners of the hull; if severity_ratio is NaN, it is set to P/N of the tally."""
+    """Compute Hand's H-measure. If `severity_ratio` is NaN, the ratio of positives to negatives in each tally is used."""
     for b in range(pos.shape[0]):
         x, y = compute_roc_hull(pos[b], neg[b])
         N, P = x[-1], y[-1]

@@ -1,11 +1,16 @@
-"""A kd-tree from which points can be removed: exact nearest neighbours among the remaining points.
+"""A kd-tree that finds exact nearest neighbours and from which points can be removed.
 
-Leaves have equal size and store their points by column, so vectorized loops compute the distances of a leaf. A node stores the
-bounding box of its points, the number of remaining points, and the lowest number (index) of these points. A distance is a sum
-over the columns in sequence. A column of the kind SQUARE adds a squared difference. SQUARE_WITH_MISSING does the same but
-adds 1 for a missing value; the range of such a column must be at most 1. OVERLAP adds 1 if values differ or are missing. The
-bound of a box is summed in the same order, so rounding cannot make it larger than the distance to a point in the box. The
-results are exactly those of an exhaustive search. Ties are broken by the numbers of the points.
+All leaves have the same capacity. They store their points by column, so a vectorized loop can compute all distances of a leaf.
+The number of a point is its row index. A node stores the bounding box of its points, the count of its remaining points, and the
+lowest number of these points.
+
+A distance is the sum of the contributions of all columns, added in the order of the columns. A column of the kind SQUARE
+contributes the squared difference. SQUARE_WITH_MISSING does the same but contributes 1 for a missing value. The range of such a
+column must be at most 1. OVERLAP contributes 1 if values differ or are missing.
+
+The lower bound of a box is summed in the same order. Therefore, rounding cannot make the bound larger than the distance to a
+point in the box. The results are exactly those of an exhaustive search. If points are equally distant, the point with the
+lowest number comes first.
 """
 
 from __future__ import annotations
@@ -30,12 +35,15 @@ _LEAF = 64
 _DEEPEST = 64
 
 
-# Missing values are sorted above all other values, which are codes or scaled to 0..1.
+# Missing values are sorted above all other values, which are codes or are scaled to 0..1.
 _MISSING = 1e300
 
 
 class LiveTree(NamedTuple):
-    """Arrays of a tree. Node 0 is the root, node i has the children 2i + 1 and 2i + 2, and the last nodes are leaves."""
+    """The arrays of a tree.
+
+    Node 0 is the root, node i has the children 2i + 1 and 2i + 2, and the last nodes are the leaves.
+    """
 
     kinds: npt.NDArray[np.int8]
     blocks: FloatArray
@@ -43,19 +51,22 @@ class LiveTree(NamedTuple):
     ids: Numbers
     """Number of each point, of shape (leaves, slots)."""
     where: Numbers
-    """Leaf * slots + slot of each remaining point; -1 for removed points."""
+    """Position of each remaining point, computed as leaf * slots + slot; -1 for removed points."""
     live: Numbers
     """Number of remaining points of each node."""
     first: Numbers
     """Lowest number of the remaining points of each node."""
     low: FloatArray
     high: FloatArray
-    """Bounding box of the known values, of shape (nodes, columns)."""
+    """`low` and `high`: bounding boxes of the known values, of shape (nodes, columns)."""
 
 
 @kernel
 def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: Numbers) -> LiveTree:
-    """Build a tree of the rows `selected` of `points`; there must be at least one row, and rows must be in ascending order."""
+    """Build a tree from some rows of `points`.
+
+    `selected` must contain at least one row, in ascending order.
+    """
     count, columns = selected.size, points.shape[1]
     leaves = 1
     while leaves * _LEAF < count:
@@ -98,7 +109,7 @@ def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: N
 
 @kernel
 def _measure(points: FloatArray, members: Numbers, low: FloatArray, high: FloatArray) -> npt.NDArray[np.bool_]:
-    """Fill in the bounding box of the known values; return the columns with missing values."""
+    """Fill in the bounding box of the known values, and return whether each column has missing values."""
     missing = np.zeros(low.size, np.bool_)
     for i in range(members.size):
         for column in range(low.size):
@@ -179,7 +190,7 @@ def remove_point(tree: LiveTree, point: int) -> None:
 
 @kernel
 def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, node: int, point: FloatArray) -> float:
-    """Compute a lower bound for the distances to all points in the box of the node."""
+    """Compute a lower bound of the distances from a point to all points in the box of a node."""
     total = 0.0
     for column in range(point.size):
         value = point[column]
@@ -218,7 +229,7 @@ def compute_leaf_distances(
 
 @kernel
 def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distance: float, number: int) -> int:
-    """Insert a point into lists that are sorted by distance, then by number; return their new length.
+    """Insert a point into lists that are sorted by distance, then by number, and return the new length of the lists.
 
     If the lists are full, the farthest point is dropped.
     """
@@ -237,7 +248,10 @@ def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distan
 def find_nearest_live(
     tree: LiveTree, point: FloatArray, itself: int, distances: FloatArray, numbers: Numbers, scratch: FloatArray
 ) -> int:
-    """Fill in the nearest remaining points other than `itself`; return their number."""
+    """Find the nearest remaining points other than `itself`, and return how many there are.
+
+    The points are stored in `distances` and `numbers`.
+    """
     # Use local arrays, because access to tuples and slices costs more than computing a bound.
     kinds, blocks, ids, live, first, low, high = tree.kinds, tree.blocks, tree.ids, tree.live, tree.first, tree.low, tree.high
     leaves, most, count = ids.shape[0], numbers.size, 0

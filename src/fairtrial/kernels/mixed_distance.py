@@ -1,8 +1,8 @@
-"""Distances between rows with numeric, nominal and missing values; nearest rows and their votes for classes.
+"""Distances between rows with numeric, nominal and missing values, nearest rows, and votes of neighbours.
 
-The distance is HEOM (Wilson & Martinez 1997). Numbers are scaled. Nominal values contribute 0 if they are equal and 1 if they
-are not. A missing value (NaN) contributes 1. Without nominal and missing values, the distance is the Euclidean distance between
-the scaled numbers.
+The distance is HEOM (Wilson & Martinez 1997). Numbers must be scaled by the caller. Nominal values contribute 0 if they are
+equal and 1 if they are not. A missing value (NaN) contributes 1. If there are no nominal and no missing values, the distance is
+the Euclidean distance between the scaled numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray,
 
 @kernel
 def find_nearest_rows(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArray) -> None:
-    """Find the nearest other rows of each query, sorted by distance and index; `out` has one column per neighbour."""
+    """Find the other rows that are nearest to each query row, sorted by distance and index.
+
+    `out` has one column per neighbour.
+    """
     k = out.shape[1]
     best = np.empty(k)
     for q in range(queries.size):
@@ -70,10 +73,12 @@ def count_neighbour_votes(
     power: float,
     classes: int,
 ) -> FloatArray:
-    """Sum the weights of the nearest rows of each query by class, up to a total weight of `reach` including ties.
+    """Sum the votes of the nearest rows of each query by class.
 
-    A vote is the weight times distance ** -power, so a power of 0 gives equal votes. With a positive power, only rows at
-    distance 0 vote if there are any.
+    The nearest rows are all rows within the smallest distance that gives them a total weight of at least `reach`.
+
+    A vote is the weight of a row times distance ** -power, so the distance does not matter if the power is 0. If the power is
+    positive and there are rows at distance 0, only these rows vote.
     """
     votes = np.zeros((len(queries), classes))
     distances = np.empty(len(rows))
@@ -90,7 +95,7 @@ def count_neighbour_votes(
 
 @kernel
 def _find_distance_limit(distances: FloatArray, weight: FloatArray, reach: float) -> float:
-    """Return the smallest distance within which the rows have a weight of at least `reach`."""
+    """Return the smallest squared distance within which the rows have a total weight of at least `reach`."""
     limit, within = -1.0, 0.0
     while within < reach:
         following = np.inf

@@ -1,12 +1,12 @@
-"""Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as in KEEL.
+"""Groups and chains of nearest neighbours within classes, for DOB-SCV (optionally as in KEEL) and DB-SCV.
 
-One seed after the other forms a group with its nearest remaining points. The neighbours of the next seeds, and some additional
-neighbours, are found in advance on all threads. If enough of the neighbours of a seed remain when its group is formed, they are
-its nearest points. Otherwise, the kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
+Each seed in turn forms a group with its nearest remaining points. The neighbours of the next seeds are found in advance on all
+threads, with some spare neighbours for each seed. If enough of these neighbours remain when the group is formed, they are the
+nearest remaining points. Otherwise, the kd-tree is searched. The tree is rebuilt whenever half of its points have been removed.
 
-In many dimensions, matrix products find candidates, and exact distances are used to choose among them. The rounding errors of
-products and of sums of squared differences are different. Therefore, each seed has more candidates than needed. A candidate
-is returned only if no other point can precede it, whatever the rounding errors are.
+If there are many columns, matrix products find candidates, and exact distances are used to choose among them. Matrix products
+and sums of squared differences have different rounding errors. Therefore, more candidates are found for each seed than are
+needed. A candidate is returned only if no other point can precede it, whatever the rounding errors are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fairtrial.kernels import compiling, kd_tree
 from fairtrial.kernels.kd_tree import LiveTree, Numbers
 
 _EXTRA_CANDIDATES = 8
-"""Number of additional candidates that each seed has."""
+"""Number of candidates to find for each seed in addition to the neighbours."""
 
 
 _TILE = 2048
@@ -35,7 +35,10 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Find up to `max_neighbours` nearest remaining points of each remaining seed; -1 follows the last certain point."""
+    """Find up to `max_neighbours` nearest remaining points of each remaining seed by matrix products.
+
+    Entries after the last certain point are -1.
+    """
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
     others, lengths = points[remaining], np.einsum("ij,ij->i", points[remaining], points[remaining])
@@ -80,7 +83,11 @@ def keep_nearest(
     rough: FloatArray,
     numbers: Numbers,
 ) -> None:
-    """Insert the points of a tile into the list of each seed, sorted by squared length minus twice the product."""
+    """Insert the points of a tile into the candidate list of each seed.
+
+    The lists are sorted by squared length minus twice the product with the seed. For each seed, this number differs from the
+    squared distance by a constant.
+    """
     most = rough.shape[1]
     for i in range(seeds.size):
         worst, count = rough[i, most - 1], 0
@@ -99,7 +106,7 @@ def select_certain(
 ) -> npt.NDArray[np.int64]:
     """Sort the candidates of each seed by exact distance, then by number.
 
-    The list ends before the first candidate that another point might precede because of rounding.
+    Each list ends before the first candidate that another point might precede because of rounding errors.
     """
     columns, n_candidates = points.shape[1], rough.shape[1]
     neighbours = np.full((seeds.size, max_neighbours), -1)
@@ -114,7 +121,7 @@ def select_certain(
                 difference = points[numbers[i, count], column] - points[seeds[i], column]
                 total += difference * difference
             count = kd_tree.insert_neighbour(distances, order, count, total, numbers[i, count])
-        # Several times the largest rounding error of both ways to compute distances.
+        # Several times the largest rounding error of either way to compute distances.
         rounding_bound = 8.0 * (columns + 8) * 2.2e-16 * (squared_norm + longest)
         limit = np.inf if count < n_candidates else rough[i, n_candidates - 1] + squared_norm - rounding_bound
         for j in range(min(count, max_neighbours)):
@@ -131,11 +138,11 @@ Kinds = npt.NDArray[np.int8]
 
 
 _MORE = 4
-"""Number of additional neighbours to look up."""
+"""Number of spare neighbours to look up for each seed."""
 
 
 _WINDOW = 10
-"""The groups of the seeds of one lookup contain about one in this many of the remaining points."""
+"""The groups formed from one lookup contain about one in this many of the remaining points."""
 
 
 _FEW_COLUMNS = 12
@@ -156,7 +163,8 @@ def find_groups_by_class(
 ) -> list[Numbers]:
     """Apply `find_nearest_groups` to each class.
 
-    `classes` contains the sorted rows of each class. `seeds` contains the indices of these rows in the order of the seeds.
+    `classes` contains the sorted rows of each class. `seeds` contains the indices of these rows in the order in which they
+    become seeds.
     """
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
@@ -186,10 +194,12 @@ def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Num
 
 
 def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
-    """List all points by groups. A group is the first remaining seed with its `size - 1` nearest remaining points.
+    """List all points, group by group.
 
-    `seeds` contains every point once. Only the last group may be smaller. Matrix products are used only if there are no missing
-    values.
+    A group consists of the first remaining seed and its `size - 1` nearest remaining points.
+
+    `seeds` contains every point once. Only the last group may be smaller. Matrix products (the engine "batched") require points
+    without nominal or missing values.
 
     >>> points = np.array([[0.0], [5.0], [1.0], [5.5], [0.5]])
     >>> find_nearest_groups(points, np.zeros(1, np.int8), np.array([1, 0, 2, 3, 4]), 2).tolist()
@@ -233,7 +243,7 @@ def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the nearest neighbours of each remaining seed in the window; -1 follows the last certain neighbour."""
+    """Find the nearest neighbours of each remaining seed in the window. Entries after the last certain neighbour are -1."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
@@ -259,7 +269,10 @@ def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) 
 def take_groups(
     tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers, size: int, floor: int, members: Numbers, filled: int
 ) -> tuple[int, int]:
-    """Assign groups to the seeds until at most `floor` points remain; return the numbers of used seeds and listed points."""
+    """Form the groups of the seeds until at most `floor` points remain.
+
+    Return the number of seeds used and the number of points listed.
+    """
     group, distances, scratch = np.empty(size - 1, np.int64), np.empty(size - 1), np.empty(tree.ids.shape[1])
     for i in range(window.size):
         seed = window[i]
@@ -286,7 +299,7 @@ def take_groups(
 
 @compiling.kernel
 def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
-    """Continue with the nearest point until at most `floor` points remain; return the number of listed points."""
+    """Continue with the nearest point until at most `floor` points remain, and return the number of points listed."""
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
     while tree.live[0] > floor:
         here = members[filled - 1]
@@ -301,12 +314,14 @@ def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numb
 def find_keel_groups(
     points: FloatArray, weights: FloatArray, proportions: FloatArray, seeds: Numbers, size: int
 ) -> tuple[Numbers, Numbers]:
-    """List all points by groups, with the position of each point in its group (0 is the seed).
+    """List all points, group by group, with the position of each point in its group (0 for the seed).
 
-    In numeric columns (weight >= 0), points differ by a quarter of the weight times the difference. In nominal columns
-    (weight < 0), the difference is computed from the class `proportions` of the two values (columns, codes, classes). If a
-    value is missing, points differ by 1. A point at distance 0 from the seed is not added to its group and becomes a seed
-    later. KEEL assigns cases with missing values twice, because they differ from themselves. This function assigns them once.
+    In a numeric column (weight >= 0), the difference between two points is a quarter of the weight times the difference between
+    their values. In a nominal column (weight < 0), it is the Euclidean distance between the class proportions of their values.
+    `proportions` has the shape (columns, codes, classes). If a value is missing, the difference is 1.
+
+    A point at distance 0 from the seed is not added to the group of the seed, and becomes a seed later. KEEL assigns cases with
+    missing values twice, because they differ from themselves. This function assigns them once.
     """
     n = points.shape[0]
     members, positions = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -338,7 +353,7 @@ def find_keel_groups(
 
 @compiling.kernel
 def compute_keel_distance(points: FloatArray, weights: FloatArray, proportions: FloatArray, a: int, b: int) -> float:
-    """Return the square root of the sum over the columns. Rounding creates the same ties as in KEEL."""
+    """Compute the square root of the sum of the differences in all columns. Rounding creates the same ties as in KEEL."""
     total = 0.0
     for column in range(points.shape[1]):
         first, second = points[a, column], points[b, column]

@@ -1,4 +1,4 @@
-"""Random numbers that do not depend on threads: Java's generator, and bootstrap samples as counts per row."""
+"""Random numbers that do not depend on the number of threads: Java's generator, and bootstrap samples as counts per row."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class JavaRandom:
             rows[index], rows[swap_index] = rows[swap_index], rows[index]
 
 
-# Up to this number of rows, each half of a random number selects a row, with a bias below 2^-16.
+# With fewer rows than this, each half of a 64-bit random number selects a row, with a bias below 2^-16.
 _MANY = 1 << 16
 
 
@@ -76,8 +76,8 @@ def draw_resamples(
 ) -> None:
     """Fill out[r, i] with the number of times that row i is drawn in resample first + r.
 
-    `order` lists the rows by stratum, and `ends` lists the end of each stratum. As many rows are drawn from each stratum as it
-    contains. With a single stratum, this is the ordinary bootstrap.
+    `order` lists the rows by stratum, and `ends` contains the end of each stratum in this list. The number of rows drawn from a
+    stratum is the number of rows that it contains. With a single stratum, this is the ordinary bootstrap.
     """
     for r in range(out.shape[0]):
         state = hash_state(seed + hash_state(update_state(np.uint64(first + r))))
@@ -89,7 +89,7 @@ def draw_resamples(
 
 @kernel
 def draw_from(state: np.uint64, rows: npt.NDArray[np.intp], counts: npt.NDArray[np.uint8]) -> np.uint64:
-    """Draw a sample of the same size from `rows`, with replacement; return the next state."""
+    """Draw a bootstrap sample of `rows`, add it to `counts`, and return the next state."""
     n, half = np.uint64(rows.size), np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
     if rows.size >= _MANY:

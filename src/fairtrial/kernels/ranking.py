@@ -1,7 +1,7 @@
 """Measures of scores, computed in one linear pass over tallies.
 
-Each row of `pos` and `neg` is a tally, with the highest score first. An entry with pos = neg = 0, from resampling
-or padding, does not count as a threshold. The value is NaN if there are no positives or no negatives.
+Each row of `pos` and `neg` is a tally, with the highest score first. Resampling and padding create entries with pos = neg = 0,
+which do not count as thresholds. The value of a measure is NaN if there are no positives or no negatives.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def compute_auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
             area += q * (tp + 0.5 * p)
             tp += p
             fp += q
-        # With fractional weights the sum of a perfect ranking may slightly exceed the product.
+        # With fractional weights, rounding may make the area of a perfect ranking slightly larger than the product.
         out[b] = min(area / (tp * fp), 1.0) if tp > 0 and fp > 0 else np.nan
 
 
 @kernel
 def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArray) -> None:
-    """Compute the area under the ROC curve up to `max_fpr`, with interpolation."""
+    """Compute the area under the ROC curve up to the false positive rate `max_fpr`, with linear interpolation."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = max_fpr * N
@@ -57,7 +57,7 @@ def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: F
 
 @kernel
 def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Compute the mean of s+ - s- over pairs with s+ > s-; a running sum of score differences avoids cancellation."""
+    """Compute the mean of max(s+ - s-, 0) over all pairs. A running sum of score differences avoids cancellation."""
     for b in range(pos.shape[0]):
         row = b if values.shape[0] > 1 else 0
         tp, fp, gaps, total, last = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -80,9 +80,10 @@ def compute_soft_auc(
 ) -> None:
     """Compute the mean of 1 / (1 + exp(-beta (s+ - s-))) over all pairs.
 
-    If the positive has the higher score, the sigmoid is 1 - x / (1 + x) with x = exp(-beta gap). If the negative has the higher
-    score, it is x / (1 + x). The polynomial x * sum(coefficients[k] x^k) replaces this ratio. Its terms are products, so
-    running sums of exp(-(k + 1) beta (s - current score)) over the cases with higher scores are sufficient.
+    If the positive has the higher score, the sigmoid is 1 - x / (1 + x) with x = exp(-beta |s+ - s-|). If the negative has the
+    higher score, it is x / (1 + x). This ratio is approximated by the polynomial x * sum(coefficients[k] x^k). Its terms are
+    products of functions of one score, so running sums over the cases with higher scores are sufficient. These are sums of
+    exp(-(k + 1) beta (s - current score)).
     """
     terms = coefficients.size
     above_pos, above_neg = np.empty(terms), np.empty(terms)
@@ -113,10 +114,10 @@ def compute_soft_auc(
 
 @kernel
 def compute_kappa_area(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Integrate Cohen's kappa over the false positive rate; straight lines join the points of the ROC curve.
+    """Integrate Cohen's kappa over the false positive rate. The ROC curve is linear between its points.
 
-    With prevalence c, kappa is 2 c (1 - c) (TPR - FPR) / d, where d = c (1 - alarms) + (1 - c) alarms. Here, alarms is the
-    proportion of cases above the threshold. Numerator and d are linear between two points, so the integral is a logarithm.
+    With prevalence c and proportion a of cases predicted positive, kappa is 2 c (1 - c) (TPR - FPR) / (c (1 - a) + (1 - c) a).
+    The numerator and the denominator are linear between two points, so the integral contains a logarithm.
     """
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
@@ -142,7 +143,7 @@ def compute_kappa_area(pos: FloatArray, neg: FloatArray, out: FloatArray) -> Non
 
 @kernel
 def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
-    """Compute the largest |TPR - FPR|, or with `signed` the largest TPR - FPR."""
+    """Compute the largest |TPR - FPR| or, if `signed` is true, the largest TPR - FPR."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, best = 0.0, 0.0, 0.0
@@ -156,7 +157,7 @@ def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) 
 
 @kernel
 def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
-    """Sum TPR - FPR over the inner thresholds, and divide the sum by their number (taKS) or by their number + 1 (ABC)."""
+    """Compute the sum of TPR - FPR over the inner thresholds, divided by their number (taKS) or by their number + 1 (ABC)."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, gaps, distinct = 0.0, 0.0, 0.0, 0
@@ -186,7 +187,7 @@ def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray)
 
 @kernel
 def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArray) -> None:
-    """Compute the smallest c FP + (1 - c) FN per case over all thresholds, with c = cost[b]."""
+    """Compute the minimum of (c FP + (1 - c) FN) / n over all thresholds, with c = cost[b]."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         c = cost[b]
@@ -200,9 +201,9 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Divide the number of positives in the top fraction by the expected number.
+    """Divide the number of positives in the fraction with the highest scores by the number expected by chance.
 
-    If the fraction ends within a group of ties, the group counts in proportion.
+    If the fraction ends within a group of equal scores, a proportional part of the group is included.
     """
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])

@@ -1,7 +1,7 @@
-"""Rules as lists of conditions on columns: grow a rule by FOIL's gain, find the rows it covers, and prune it.
+"""Grow a rule by FOIL's gain, find the rows that a rule covers, and prune a rule.
 
-A condition is a column, a kind (0: at most, 1: at least, 2: equal) and a value. The columns are stored as rows of a matrix.
-Missing values are NaN, and no condition covers them.
+A rule is a list of conditions. A condition consists of a column, a kind (0: at most, 1: at least, 2: equal) and a value. The
+columns are stored as rows of a matrix. Missing values are NaN and satisfy no condition.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _is_met(value: float, kind: int, cut: float) -> bool:
 
 @kernel
 def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kinds: IntArray, cuts: FloatArray) -> BoolArray:
-    """Return the rows that satisfy all conditions."""
+    """Return whether each row satisfies all conditions."""
     inside = np.empty(len(rows), np.bool_)
     for index in range(len(rows)):
         inside[index] = True
@@ -40,7 +40,7 @@ def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kin
 
 @helper
 def _compute_foil_gain(positives: float, total: float, base: float) -> float:
-    """Compute FOIL's gain over a base rate of positives; both rates include one additional row."""
+    """Compute FOIL's gain over a base rate of positives. Both rates include one additional positive row."""
     return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
 
 
@@ -48,7 +48,10 @@ def _compute_foil_gain(positives: float, total: float, base: float) -> float:
 def _find_best_rule_cut(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float
 ) -> tuple[float, int, float, float, float]:
-    """Return gain, kind, value, positives and size of the best cut; `rows` are sorted and not missing."""
+    """Return the gain, the kind, the value and the numbers of positives and rows of the best cut.
+
+    `rows` are sorted by the column and contain no missing values.
+    """
     n = len(rows)
     above, above_positive = float(n), 0.0
     for row in rows:
@@ -80,7 +83,10 @@ def _find_best_rule_cut(
 def _find_best_rule_value(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float, size: int
 ) -> tuple[float, int, float, float, float]:
-    """Return gain, kind, value, positives and size of the best value of a nominal column with `size` values."""
+    """Return the gain, the kind, the value and the numbers of positives and rows of the best value of a nominal column.
+
+    `size` is the number of values of the column.
+    """
     total, accurate = np.zeros(size), np.zeros(size)
     for row in rows:
         code = column[row]
@@ -106,11 +112,11 @@ def grow_rule(
     used: BoolArray,
     min_weight: float,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Add conditions to a rule while the gain is positive; return their columns, kinds and values.
+    """Add conditions to a rule while the gain is positive, and return their columns, kinds and values.
 
-    `orders[j]` sorts all rows by column j, with the `n_known[j]` known values first. `sizes` is the number of values of a
-    nominal column and 0 for a numeric column. A nominal column is used at most once. A condition must cover positive rows
-    with a weight of at least `min_weight`.
+    `orders[j]` lists all rows in ascending order of column j. The first `n_known[j]` of them have known values. `sizes[j]` is
+    the number of values of a nominal column, or 0 for a numeric column. A nominal column is used at most once. A condition is
+    added only if the rule then covers at least `min_weight` positive rows.
     """
     d, n = values.shape
     columns, kinds, cuts = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n)
@@ -120,7 +126,7 @@ def grow_rule(
         inside[row] = True
         positives += positive[row]
     base = (positives + 1.0) / (total + 1.0)
-    # The rows that the rule covers, in the order of each column, without missing values.
+    # The rows that the rule covers, for each column: in ascending order and without missing values.
     live, counts = np.empty((d, n), np.intp), np.empty(d, np.intp)
     for j in range(d):
         exhausted[j], counts[j] = used[j], 0
@@ -168,11 +174,11 @@ def find_best_length(
     cuts: FloatArray,
     by_accuracy: bool,
 ) -> int:
-    """Return how many of the first conditions of a rule to keep.
+    """Return how many conditions of a rule to keep, counted from the first.
 
-    The rule with the largest proportion of positives among the covered rows, or with the largest accuracy on all rows, is
-    chosen. Proportions include two additional rows, one of them positive. If rules are tied, the shortest is chosen. If there
-    are no rows, all conditions are kept.
+    The shortened rule maximizes the proportion of positives among the covered rows or, if `by_accuracy` is true, the accuracy
+    on all rows. The proportion includes two additional rows, one of which is positive. If lengths are tied, the shortest is
+    chosen. If there are no rows, all conditions are kept.
     """
     size, total = len(columns), len(rows)
     if total == 0:

@@ -1,7 +1,7 @@
 """Kernels for significance tests and Bayesian comparisons.
 
-The kernels compute cliques for the Bergmann-Hommel procedure, sums of ranks over all orders, Bayesian signed ranks,
-Bradley-Terry strengths, and samples of a hierarchical model.
+The kernels compute cliques for the Bergmann-Hommel procedure, the exact distribution of rank sums, Bayesian signed ranks,
+Bradley-Terry strengths, and samples from a hierarchical model.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Masks = npt.NDArray[np.int64]
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """For each pair of learners, return the largest number of pairs that can be joined together with it.
+    """Return, for each pair of learners, the largest number of pairs joined by a partition that joins this pair.
 
-    A partition divides the `k` learners into cliques of the graph `adjacent`, and joins all pairs within each clique. The
-    result is 0 for a pair that no partition joins.
+    A partition divides the `k` learners into cliques of the graph `adjacent` and joins all pairs within each clique. The result
+    is 0 for a pair that no partition joins.
     """
     full = (1 << k) - 1
     joining = np.empty(full + 1, dtype=np.int16)
     size = np.zeros(full + 1, dtype=np.int16)
     most = np.zeros(full + 1, dtype=np.int16)
     lowest = np.zeros(full + 1, dtype=np.int16)
-    # joining: number of pairs within a clique after one learner joins it; -1 if the result is not a clique.
+    # joining: number of pairs within a clique after one more learner joins it; -1 if the set is not a clique.
     joining[0] = 0
     for s in range(1, full + 1):
         low = 0
@@ -69,10 +69,10 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 
 @kernel
 def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) -> FloatArray:
-    """For each pair, return the largest product of a threshold and the number of pairs that can be equal at the same time.
+    """Return, for each pair, the largest product of a threshold and the number of pairs that can be equal at once.
 
-    `p_values` is a symmetric table. At each threshold, two learners are adjacent if their p-value is at least the threshold;
-    see `compute_max_pairs`. The number of pairs is limited to `most`.
+    `p_values` is a symmetric table. At each threshold, two learners are adjacent if their p-value is at least the threshold.
+    `compute_max_pairs` then computes the number of pairs, which is limited to `most`.
     """
     k = len(p_values)
     out = np.zeros((k, k))
@@ -94,10 +94,12 @@ def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) ->
 def add_row(
     sums: IntArray, chances: FloatArray, row: IntArray, n_orders: int, limit: int
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """Add all `n_orders` distinct orders of a sorted row to each sorted sum; merge results that are equal after sorting.
+    """Add each of the `n_orders` distinct orders of a sorted row to each sorted sum.
+
+    Results that are equal after sorting are merged.
 
     Return the new sums, their probabilities and their codes, in the order in which they were found. The arrays are empty if
-    there are more than `limit` sums. Codes have the lexicographic order of the sorted sums, and must fit into 63 bits.
+    there are more than `limit` sums. Codes have the lexicographic order of the sorted sums and must fit into 63 bits.
     """
     k = row.size
     lowest, highest = sums[0, 0], sums[0, 0]
@@ -166,7 +168,7 @@ def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
 
 @kernel
 def set_next_order(order: IntArray) -> None:
-    """Replace an order by the lexicographically next order. The given order must not be the last."""
+    """Replace an order with the next one in lexicographic order. The given order must not be the last."""
     i = order.size - 2
     while order[i] >= order[i + 1]:
         i -= 1
@@ -182,7 +184,7 @@ def set_next_order(order: IntArray) -> None:
 
 @kernel
 def fill_uniform(words: npt.NDArray[np.uint32], out: npt.NDArray[np.float32]) -> None:
-    """Convert random 32-bit words to uniform numbers in (0, 1], row by row; surplus words are ignored."""
+    """Convert random 32-bit words to uniform random numbers in (0, 1], row by row. Surplus words are ignored."""
     rows, n = out.shape
     for r in range(rows):
         for i in range(n):
@@ -193,7 +195,10 @@ def fill_uniform(words: npt.NDArray[np.uint32], out: npt.NDArray[np.float32]) ->
 def compute_regions(
     weights: npt.NDArray[np.float32], above: IntArray, below: IntArray, to_sides: float, out: FloatArray
 ) -> None:
-    """Compute region probabilities for each row of weights; a fraction `to_sides` of the middle weight goes to each side."""
+    """Compute the probabilities of the three regions for each row of weights.
+
+    Each side receives a fraction `to_sides` of the probability of the middle region.
+    """
     rows, n = weights.shape
     sums = np.zeros(n + 1)
     for r in range(rows):
@@ -214,7 +219,10 @@ def compute_regions(
 
 @kernel
 def count_leads(draws: FloatArray) -> FloatArray:
-    """Count the draws in which each region has the largest probability; ties (within rounding error) share a draw."""
+    """Count the draws in which each region has the largest probability.
+
+    Regions that are tied (within rounding error) share a draw.
+    """
     out = np.zeros(3)
     for r in range(draws.shape[0]):
         top = max(draws[r, 0], draws[r, 1], draws[r, 2]) - 1e-12
@@ -230,7 +238,10 @@ _MOST_STEPS = 20_000
 
 @kernel
 def estimate_strengths(tables: FloatArray) -> FloatArray:
-    """Apply Hunter's MM steps to each table of wins until no log strength changes by more than 1e-10."""
+    """Estimate Bradley-Terry log strengths from each table of wins by Hunter's MM algorithm.
+
+    The algorithm stops when no log strength changes by 1e-10 or more.
+    """
     count, k, _ = tables.shape
     out = np.empty((count, k))
     for t in range(count):
@@ -272,7 +283,8 @@ def run_chain(
 ) -> tuple[FloatArray, FloatArray]:
     """Run one Markov chain of the hierarchical model.
 
-    The updates of mu0, sigma0 and sigma_i integrate mu_i out, so the chain mixes well even if sigma0 is small.
+    In the updates of mu0, sigma0 and sigma_i, the mu_i are integrated out. The chain therefore mixes well even if sigma0 is
+    small.
     """
     q = means.size
     sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
@@ -326,7 +338,7 @@ def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArr
         drawn = centre + spread * rng.standard_normal()
         if -limit <= drawn <= limit:
             return float(drawn)
-        # A normal distribution this wide is nearly flat within the limits: propose uniformly.
+        # A normal distribution this wide is nearly flat within the limits, so the proposal is uniform.
         if spread > limit:
             drawn = limit * (2 * rng.random() - 1)
             if np.log(rng.random()) < -0.5 * ((drawn - centre) / spread) ** 2:

@@ -23,7 +23,7 @@ def split_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> tupl
     positives, negatives = np.empty(n), np.empty(n)
     p, q = 0, 0
     for i in range(n):
-        # Writing to both sides and advancing one avoids an unpredictable branch.
+        # Writing to both arrays and advancing only one index avoids an unpredictable branch.
         positives[p] = scores[i]
         negatives[q] = scores[i]
         p += is_positive[i]
@@ -41,9 +41,11 @@ def merge_tallies(
     pos: FloatArray,
     neg: FloatArray,
 ) -> int:
-    """Merge ascending rows into descending tallies; unused entries keep count 0. Return the length of the longest tally.
+    """Merge ascending rows into descending tallies, and return the length of the longest tally.
 
-    Row b of `positives` contains `n_positives[b]` scores; row b of `negatives` contains `n_negatives[b]`.
+    Unused entries have a count of 0.
+
+    Row b of `positives` contains `n_positives[b]` scores, and row b of `negatives` contains `n_negatives[b]` scores.
     """
     widest = 0
     for b in range(values.shape[0]):
@@ -79,7 +81,10 @@ def sum_equal_scores(
     pos: FloatArray,
     neg: FloatArray,
 ) -> int:
-    """Sum the weights of equal scores, which are sorted in descending order; return the number of distinct scores."""
+    """Sum the weights of equal scores, and return the number of distinct scores.
+
+    The scores must be in descending order.
+    """
     m = -1
     for i in range(scores.size):
         if m < 0 or scores[i] != values[m]:
@@ -102,11 +107,10 @@ def tally_by_radix(
     pos: FloatArray,
     neg: FloatArray,
 ) -> int:
-    """Tally fewer than 2^32 scores; return the number of distinct scores.
+    """Tally fewer than 2^32 scores, and return the number of distinct scores.
 
-    Return NOT_FINITE if a score is not finite, and TOO_WIDE if a score and its class do not fit into 64 bits. A score
-    and its class fit unless scores have both signs and very different magnitudes. `keys` and `spare` are working memory of n
-    entries.
+    The result is NOT_FINITE if a score is not finite, and TOO_WIDE if a score and its class do not fit into 64 bits. They do
+    not fit if scores have both signs and very different magnitudes. `keys` and `spare` are working memory of n entries.
     """
     one, sign = np.uint64(1), np.uint64(0x8000000000000000)
     low, high, any_negative = find_magnitudes(scores)
@@ -142,7 +146,7 @@ def tally_by_radix(
 
 @helper
 def find_magnitudes(scores: FloatArray) -> tuple[np.uint64, np.uint64, bool]:
-    """Return the bits of the smallest and the largest absolute score, and whether a score is below 0 (-0.0 is not)."""
+    """Return the bits of the smallest and the largest absolute score, and whether any score is below 0 (-0.0 is not)."""
     sign = np.uint64(0x8000000000000000)
     raw = scores.view(np.uint64)
     low, high, any_negative = ~sign, np.uint64(0), False

@@ -1,4 +1,4 @@
-"""Distances (KS, Hellinger, energy) and duplicates between the test and training rows of many splits.
+"""Distances (Kolmogorov-Smirnov, Hellinger, energy) and duplicates between the test and training rows of many splits.
 
 The first bit of `sides[b, i, s]` is set if row i is a test row of split s in arrangement b. The second bit is set if it is a
 training row. A row may be in both sets, or in neither. The statistic is NaN if a split has no test or no training rows.
@@ -32,9 +32,9 @@ def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> No
 
 @kernel
 def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
-    """Compute the largest difference between the two distribution functions, and store it in out[b, s].
+    """Compute the Kolmogorov-Smirnov distance between test and training rows, and store it in out[b, s].
 
-    `order` lists the rows by ascending value; `last` marks the last row of each run of equal values in this order.
+    `order` lists the rows by ascending value. `last` marks the last row of each run of equal values in this order.
     """
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
@@ -55,7 +55,7 @@ def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, o
 
 @kernel
 def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
-    """Compute Hellinger's distance sqrt(1 - sum sqrt(p q)) between the proportions of k values; store it in out[b, s]."""
+    """Compute the Hellinger distance sqrt(1 - sum sqrt(p q)) between the proportions of k values, and store it in out[b, s]."""
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     test, train = np.empty((k, splits)), np.empty((k, splits))
@@ -77,10 +77,11 @@ def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) ->
 
 @kernel
 def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos: IntArray, neg: IntArray) -> None:
-    """Tally the scores of a classifier that separates test from training rows by the nearest other rows.
+    """Tally the scores of a nearest-neighbour classifier that separates test rows from training rows.
 
-    The score of a row is the number of test rows minus the number of training rows among its neighbours. `pos[b, s]` counts the
-    test rows and `neg[b, s]` the training rows of each score, highest first (2 k + 1 entries). No row is its own neighbour.
+    The score of a row is the number of test rows minus the number of training rows among its neighbours. `pos[b, s]` contains
+    the number of test rows with each of the 2 k + 1 possible scores, highest score first. `neg[b, s]` contains the number of
+    training rows. No row is its own neighbour.
     """
     splits, k = sides.shape[2], neighbours.shape[1]
     score = np.empty(splits, np.int64)
@@ -116,7 +117,7 @@ def count_duplicates(
     """Count test rows with an equal training row of the same class (`duplicates`) or of another class (`conflicts`).
 
     Rows that are equal in all attributes have the same number in `groups`, counted from 0. `labels` contains the class of each
-    row, one of k. A row that is in both sets is not its own duplicate.
+    row as a code below k. A row that is in both sets does not count as a test row.
     """
     g = groups.max() + 1
     class_counts = np.empty((g, k), np.int64)
@@ -139,7 +140,9 @@ def count_duplicates(
 
 
 def compute_energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> FloatArray:
-    """Compute the energy distance for each column of `test` and `train`, which contain 1 for the rows of a split.
+    """Compute the energy distance between the test and training rows of each split.
+
+    `test` and `train` have one column per split, which contains 1 for the rows of the set and 0 for all other rows.
 
     The distance is NaN if a split has no test or no training rows.
 
@@ -152,7 +155,7 @@ def compute_energy_distances(distances: FloatArray, test: FloatArray, train: Flo
         m, n = test.sum(axis=0), train.sum(axis=0)
         within, reach = _sum_column_products(distances @ test, test), sums @ test
         if np.array_equal(train, 1 - test):
-            # All other rows are training rows, so their sum is the total minus the rest.
+            # All other rows are training rows, so their sums follow from the totals.
             across, rest = reach - within, sums.sum() - 2 * reach + within
         else:
             weighed = distances @ train

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree as arrays of nodes; the first node is the root.
+    """A tree as arrays of nodes. The first node is the root.
 
-    The children of a node are consecutive and start at `first_child`. `column` is -1 for a leaf. `threshold` is the cut
-    point of a numeric column, the code of the value that a binary split of a nominal column separates, or NaN. `counts`
-    contains the training weight of each class in the order of `classes`.
+    The children of a node are consecutive and start at `first_child`. `column` is -1 for a leaf. `threshold` is the cut point
+    of a numeric column. In a binary split of a nominal column, it is the code of the value that is separated from the rest.
+    Otherwise, it is NaN. `counts` contains the training weight of each class in the order of `classes`.
     """
 
     column: IntArray
@@ -56,12 +56,12 @@ class Tree:
 
     @property
     def nodes(self) -> Nodes:
-        """The arrays in the form for which the kernels are compiled: contiguous and writeable."""
+        """The arrays as the compiled kernels require them: contiguous and writeable."""
         arrays: tuple[Any, ...] = (self.column, self.threshold, self.first_child, self.branches, self.counts)
         return Nodes(*(np.require(array, requirements=["C", "W"]) for array in arrays))
 
     def find_parents(self) -> IntArray:
-        """Return the parent of each node; -1 for the root."""
+        """Return the parent of each node, or -1 for the root."""
         parent = np.full(self.size, -1, dtype=np.intp)
         for node in np.flatnonzero(self.column >= 0):
             parent[self.get_children(int(node))] = node
@@ -76,11 +76,11 @@ class Tree:
         return float(self.counts[node].sum())
 
     def get_label(self, node: int, parent: int) -> int:
-        """Return the index of the class of a node; a node without cases has the class of its parent."""
+        """Return the index of the class of a node. A node without cases has the class of its parent."""
         return int(c45.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
-        """Return the weight of the training rows at a node that do not belong to its class."""
+        """Return the weight of the training rows at a node that do not belong to the class of the node."""
         return self.count_cases(node) - float(self.counts[node, self.get_label(node, parent)])
 
     def get_condition(self, node: int, branch: int) -> tuple[str, Any]:
@@ -93,7 +93,7 @@ class Tree:
         return ("=", "!=")[branch], categories[int(cut)]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per node: parent, condition, split column, class, cases and errors."""
+        """Return a data frame with the parent, condition, split column, class, cases and errors of each node."""
         import pandas as pd
 
         parents, rows = self.find_parents(), []
@@ -123,8 +123,8 @@ class C45Settings:
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
     """Build the tree.
 
-    `classes` contains the indices of the classes in the order that breaks ties. The tree uses these indices as its classes.
-    `n_declared` is the number of declared classes.
+    `classes` contains the indices of the classes in the order in which ties are broken. The tree uses these indices as its
+    classes. `n_declared` is the number of declared classes.
     """
     rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
     nodes = c45.grow_tree(rows, settings.rules, _sort_columns(rows))
@@ -136,7 +136,7 @@ def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArra
 
 
 def make_error_bound(confidence: float) -> ErrorBound:
-    """Return the confidence in single precision, as in J48, with its normal quantile."""
+    """Return the confidence in single precision, as in J48, and the corresponding normal quantile."""
     from scipy.special import ndtri
 
     _check.check_number("confidence", confidence)
@@ -178,7 +178,7 @@ def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
 
 
 def format_tree(tree: Tree, *, with_size: bool = True) -> str:
-    """Format the tree as J48 does: branches, leaves with class, cases and errors, and the numbers of leaves and nodes."""
+    """Format the tree as J48 does, with the class, cases and errors of each leaf, and the numbers of leaves and nodes."""
     text = f": {_format_leaf(tree, 0, -1)}" if tree.size == 1 else "\n".join(_format_branches(tree))
     if not with_size:
         return text
@@ -236,7 +236,7 @@ def _compute_balanced_costs(training: TrainingSet, n_classes: int) -> FloatArray
 
 
 def _read_costs(class_weight: Any, classes: npt.NDArray[Any], declared: Any) -> FloatArray:
-    """Read the cost of each class. Keys are classes or, as in study files, classes as text."""
+    """Read the cost of each class. Keys can be classes or, as in study files, class names as text."""
     if not isinstance(class_weight, Mapping):
         raise InputError(f"class_weight must be 'balanced', a dict of class to cost or None, got {class_weight!r}")
     names = [str(label) for label in classes.tolist()]
@@ -269,11 +269,12 @@ class C45(Learner):
     confidence : float, default 0.25
         Confidence of the error bound of a leaf, above 0 and at most 0.5. Smaller values prune more.
     min_cases : int, default 2
-        Minimal weight that at least two branches of a split must have.
+        Minimum weight that at least two branches of a split must have.
     unpruned : bool, default False
         Whether to skip error-based pruning.
     collapse : bool, default True
-        Whether to replace a subtree with a leaf if the leaf makes no more training errors. J48 also does this without pruning.
+        Whether to replace a subtree with a leaf if this does not increase the number of training errors. J48 also does this if
+        pruning is disabled.
     subtree_raising : bool, default True
         Whether pruning can replace a node with its largest branch.
     binary_splits : bool, default False
@@ -285,7 +286,7 @@ class C45(Learner):
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
     class_weight : {"balanced"} or dict of class to float, optional
-        Cost of misclassifying a row of each class; the default cost of a class is 1. Rows are weighted by the cost of their
+        Cost of misclassifying a row of each class. The default cost of a class is 1. Rows are weighted by the cost of their
         class, and the weights are rescaled so that their sum stays the same (Ting 2002). "balanced" gives all classes the same
         total weight.
 
@@ -304,8 +305,8 @@ class C45(Learner):
 
     Notes
     -----
-    A category column has one branch per declared category. If y is a category column, its declared classes count as in an ARFF
-    file: their number affects the minimal weight on each side of a cut point, and ties go to the class declared first.
+    A category column has one branch per declared category. If y is a category column, its declared classes are treated as in an
+    ARFF file. Their number affects the minimum weight on each side of a cut point. Ties go to the class declared first.
 
     Examples
     --------
@@ -386,7 +387,7 @@ class C45(Learner):
         return self
 
     def _weight_by_cost(self, training: TrainingSet) -> TrainingSet:
-        """Multiply the weight of each row by the cost of its class; the sum of the weights stays the same."""
+        """Multiply the weight of each row by the cost of its class. The sum of the weights stays the same."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             costs = _compute_balanced_costs(training, len(self.classes_))
         else:
@@ -410,6 +411,6 @@ class C45(Learner):
         return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
     def export_text(self) -> str:
-        """Format the tree as J48 does, with class and (cases/errors) at each leaf."""
+        """Format the tree as J48 does, with the class and (cases/errors) at each leaf."""
         check_is_fitted(self)
         return format_tree(self.tree_)

@@ -17,7 +17,7 @@ from fairtrial.learners.prepared import facts_of, make_short_name
 if TYPE_CHECKING:
     import pandas as pd
 
-# These learners need another learner or special input; they are available only by import path.
+# These learners need another learner or special input. They are available only by import path.
 _EXCLUDED = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
 # Searching all of scikit-learn takes a second. The most common learners are therefore listed here.
 _COMMON_LEARNERS = {
@@ -84,7 +84,7 @@ def learner_class(name: str) -> type[Any]:
 
 
 def is_registered(name: str) -> bool:
-    """Return whether a learner is registered under this name; case is ignored."""
+    """Return whether a learner is registered under this name. Case is ignored."""
     return name in learners or name.lower() in learners
 
 
@@ -105,7 +105,7 @@ def make_learner(name: str, **parameters: Any) -> Any:
     Raises
     ------
     InputError
-        If the learner does not have one of the parameters.
+        If the learner does not have one of the given parameters.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def make_learner(name: str, **parameters: Any) -> Any:
 
 
 def get_parameters(learner: Callable[..., Any]) -> dict[str, Any]:
-    """Return the parameters of a class or function with their defaults; empty if it accepts any keyword."""
+    """Return the parameters of a class or function with their defaults. The result is empty if any keyword is accepted."""
     parameters = inspect.signature(learner).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return {}

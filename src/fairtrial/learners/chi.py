@@ -21,7 +21,7 @@ _RULE_CHUNK = 256
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Positions of the fuzzy labels: triangles over the range of a numeric column, crisp sets for nominal values."""
+    """Positions of the fuzzy labels: triangles over the range of a numeric column, and crisp sets for nominal values."""
 
     low: FloatArray
     step: FloatArray
@@ -48,7 +48,7 @@ class _Grid:
 
     @staticmethod
     def find_labels(positions: FloatArray) -> npt.NDArray[np.int32]:
-        """Find the nearest label; ties go to the lower label, and missing values get -1."""
+        """Find the nearest label. Ties go to the lower label, and missing values are encoded as -1."""
         return np.where(np.isnan(positions), -1, np.ceil(positions - 0.5)).astype(np.int32)
 
 
@@ -56,10 +56,11 @@ class _Grid:
 class Chi(Learner):
     """Fuzzy rule learner of Chi, Yan and Pham (1996).
 
-    It uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. The
+    The learner uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. The
     antecedent of a rule contains the nearest label of each value of a training row. The consequent is the class with the
-    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others), where own is the sum of
-    its class, and others is the sum of all other classes. Rules with a weight of zero or less are dropped.
+    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others). Here, own is the sum of degrees of
+    the class of the rule, and others is the sum of degrees of all other classes. Rules with a weight of zero or less are
+    dropped.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class Chi(Learner):
     classes_ : ndarray of shape (k,)
         The classes in sort order.
     rules_ : ndarray of shape (n_rules, d)
-        Labels of each rule; -1 if the value is missing.
+        Labels of each rule, or -1 for missing values.
     consequents_ : ndarray of shape (n_rules,)
         Index of the class of each rule.
     weights_ : ndarray of shape (n_rules,)
@@ -142,7 +143,7 @@ class Chi(Learner):
         return self
 
     def _compute_degrees(self, columns: EncodedTable) -> FloatArray:
-        """Compute, for each row and class, the largest matching degree of a rule."""
+        """Compute, for each row and class, the largest product of matching degree and rule weight."""
         positions, k = self._grid.compute_positions(columns), len(self.classes_)
         consequents: IntArray = self.consequents_.astype(np.intp)
         return np.vstack(
@@ -159,16 +160,16 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute each class's proportion of the matching degrees.
+        """Compute the proportion of each class in the sum of matching degrees.
 
-        For two classes, the result is the second minus the first proportion. A row that matches no rule has only zeros, so it
-        is ranked between two classes.
+        For two classes, the result is the second minus the first proportion. All proportions of a row that matches no rule are
+        zero, so the row is ranked between the two classes.
         """
         proportions = self.predict_proba(X)
         return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions
 
     def abstains(self, X: Any) -> npt.NDArray[np.bool_]:
-        """Return which rows match no rule."""
+        """Return a mask of the rows that match no rule."""
         return np.asarray(~self.predict_proba(X).any(axis=1))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

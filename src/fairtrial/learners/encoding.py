@@ -20,10 +20,10 @@ Scale = Literal["min-max", "standard"] | None
 class NumberEncoder:
     """Encodes typed columns as numbers, using values learnt from the training rows.
 
-    Missing values become the mean or the most frequent value. A nominal column with two values becomes one column (1 for the
-    second value); a column with more values becomes one column per value. Scaling sets a column that is constant in the
-    training rows to zero. With `fill=False`, missing numbers stay missing, and a missing nominal value is
-    encoded as different from all values.
+    Missing values are replaced with the mean or the most frequent value. A nominal column with two values becomes one column (1
+    for the second value). A nominal column with more values becomes one column per value. Scaling sets columns that are
+    constant in the training rows to zero. With `fill=False`, missing values stay missing. An exception is a nominal column with
+    more than two values: a missing value is then encoded as different from all values.
     """
 
     fill_values: FloatArray
@@ -112,7 +112,7 @@ def format_decimal(value: float) -> str:
 
 
 def format_double(value: float) -> str:
-    """Format a number as Java does: with the fewest exact digits, and in scientific notation outside 0.001 to 10**7.
+    """Format a number as Java does: with the fewest digits that identify it, and in scientific notation outside 0.001 to 10**7.
 
     >>> format_double(3), format_double(0.0001), format_double(12345678.5)
     ('3.0', '1.0E-4', '1.23456785E7')

@@ -1,4 +1,4 @@
-"""Ensembles of one base learner: bagging and AdaBoost.M1."""
+"""Ensembles whose members are copies of one base learner: bagging and AdaBoost.M1."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Ensemble(TypedClassifier):
         return tags
 
     def predict(self, X: Any) -> Any:
-        """Predict the most probable class of each row; ties go to the class declared first."""
+        """Predict the most probable class of each row. Ties go to the class declared first."""
         return self._choose_most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -77,7 +77,7 @@ class Ensemble(TypedClassifier):
 class Bagging(Ensemble):
     """Bagging: mean or vote of base learners trained on bootstrap samples (Breiman 1996).
 
-    Base learners without probabilities always vote.
+    Base learners that do not predict probabilities always vote.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class Bagging(Ensemble):
     n_estimators : int, default 10
         Number of members.
     vote : {"average", "majority"}, default "average"
-        How members are combined: by the mean of their probabilities, or by majority vote. The probabilities of a majority vote
-        are the proportions of the votes.
+        Whether to combine the members by the mean of their probabilities or by majority vote. The probabilities of a majority
+        vote are the proportions of votes.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -157,7 +157,7 @@ class Bagging(Ensemble):
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict the mean of the probabilities of the members, or the proportions of their votes.
 
-        Members that abstain on a row do not count. If all members abstain, all classes are equally probable.
+        Members that abstain on a row are ignored. If all members abstain, all classes are equally probable.
         """
         rows = self._read_query(X)
         sums = np.sum([self._predict_member(member, rows) for member in self.estimators_], axis=0)
@@ -184,8 +184,8 @@ class AdaBoostM1(Ensemble):
     n_estimators : int, default 10
         Number of members.
     by : {"weights", "resampling"}, default "weights"
-        Whether to pass weights to the base learner or to draw rows by weight. If the base learner does not accept weights, rows
-        are always drawn.
+        Whether to pass weights to the base learner, or to draw rows in proportion to their weights. If the base learner does
+        not accept weights, rows are always drawn.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -266,7 +266,7 @@ class AdaBoostM1(Ensemble):
         return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict probabilities from the weighted votes, or use those of a single member."""
+        """Predict probabilities from weighted votes. If there is only one member, return its probabilities."""
         rows = self._read_query(X)
         if len(self.estimators_) == 1:
             return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)
@@ -278,19 +278,19 @@ class AdaBoostM1(Ensemble):
 
 
 def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
-    """Compute the error rate on the rows that have out-of-bag votes; NaN if no row has such votes."""
+    """Compute the error rate on the rows that have out-of-bag votes. Return NaN if there are no such rows."""
     has_votes = votes.any(axis=1)
     wrong = np.argmax(votes, axis=1) != codes
     return float(wrong[has_votes].mean()) if has_votes.any() else float("nan")
 
 
 def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict the vote of a member for each row: 1 for one class, or 0 for all if it abstains."""
+    """Return the vote of a member for each row: 1 for one class, or 0 for all classes if the member abstains."""
     return np.asarray(np.asarray(member.predict(rows))[:, None] == classes, dtype=np.float64)
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict probabilities of a member for all classes, even if its sample lacks a class; use votes if necessary."""
+    """Predict probabilities of all classes, even those that a member has not seen. Without probabilities, use its vote."""
     if not hasattr(member, "predict_proba"):
         return _predict_member_votes(member, rows, classes)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

@@ -1,4 +1,4 @@
-"""Base classes of learners, which read typed columns and classes and follow the scikit-learn API."""
+"""Base classes of learners that read typed columns and classes and follow the scikit-learn API."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E],
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Typed columns, the class code of each row (its index in `classes_`), and the weight of each row."""
+    """Typed columns, the class code (the index in `classes_`) of each row, and the weight of each row."""
 
     columns: EncodedTable
     codes: IntArray
@@ -118,7 +118,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return TrainingSet(columns, codes[has_weight], weight[has_weight])
 
     def _choose_most_probable(self, probabilities: FloatArray) -> npt.NDArray[Any]:
-        """Return the class with the largest value per row; ties go to the class declared first."""
+        """Return the class with the largest value in each row. Ties go to the class declared first."""
         return np.asarray(self.classes_[self._order[np.argmax(probabilities[:, self._order], axis=1)]])
 
     def _declare_labels(self, labels: npt.NDArray[Any]) -> Any:
@@ -135,7 +135,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return EncodedTable(columns.values, tuple(map(str, names)), columns.categories)
 
     def _read_rows(self, X: Any) -> EncodedTable:
-        """Encode the rows to predict with the codes of the training columns."""
+        """Encode the rows to predict. Nominal values have the same codes as in the training rows."""
         check_is_fitted(self)
         checked, _ = self._check_input(X, reset=False)
         return self._template.encode_like(checked, self._memory_order)
@@ -220,7 +220,7 @@ class Learner(TypedClassifier):
         return self._predict_probabilities(self._read_rows(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the most probable class of each row; ties go to the class declared first."""
+        """Predict the most probable class of each row. Ties go to the class declared first."""
         return self._choose_most_probable(self.predict_proba(X))
 
 
@@ -251,7 +251,7 @@ class MarginLearner(TypedClassifier):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the score of each class; for two classes, only the score of the second class.
+        """Compute the score of each class. For two classes, compute only the score of the second class.
 
         For two classes, a score above zero means that the second class is predicted.
         """
@@ -259,7 +259,7 @@ class MarginLearner(TypedClassifier):
         return np.asarray((margins[:, 1] - margins[:, 0]) / 2) if margins.shape[1] == 2 else margins
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the class with the largest score; ties go to the class declared first."""
+        """Predict the class with the largest score. Ties go to the class declared first."""
         return self._choose_most_probable(self._compute_margins(self._read_rows(X)))
 
 
@@ -288,7 +288,7 @@ def _list_components(estimator: Any) -> list[Any]:
 
 
 def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
-    """Return sorted classes and codes of a category column; None for any other column."""
+    """Return the sorted classes and the codes of a category column. Return None for any other column."""
     import pandas as pd
 
     if not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype):
@@ -333,7 +333,7 @@ def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -
 
 
 def has_inner_method(method: str) -> Callable[[Any], bool]:
-    """Return a condition for `available_if`, which requires that the inner learner has a method."""
+    """Return a condition for `available_if` that requires the inner learner to have a method."""
     return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
 
 

@@ -29,7 +29,7 @@ def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: 
 
 
 def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
-    """Cut at the point of smallest entropy, and continue on both sides.
+    """Cut at the point of minimum entropy, and continue on both sides.
 
     The recursion stops if the gain of a cut does not exceed its description length.
     """
@@ -77,7 +77,7 @@ class Density(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CountDensity:
-    """Likelihood of codes: counts plus one, divided by their sum."""
+    """Likelihood of codes, estimated by counts plus one, divided by the sum of these counts."""
 
     proportions: FloatArray
 
@@ -94,13 +94,13 @@ class CountDensity:
 
 @dataclass(frozen=True, eq=False)
 class BinnedDensity:
-    """Likelihood of numbers, estimated from the counts of intervals."""
+    """Likelihood of numbers, estimated from the counts in intervals."""
 
     cuts: FloatArray
     counts: CountDensity
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the proportion of the interval of each value in each class."""
+        """Return the proportion of each class that lies in the interval of each value."""
         return self.counts(np.searchsorted(self.cuts, values, side="left").astype(np.float64))
 
 
@@ -200,14 +200,15 @@ _MIN_DENSITY = 1e-75
 
 @register_learner("naive-bayes")
 class NaiveBayes(Learner):
-    """Naive Bayes for numeric and nominal columns; missing values are ignored.
+    """Naive Bayes for numeric and nominal columns. Missing values are ignored.
 
-    Counts of nominal values start from one. Probabilities and rounding follow WEKA's NaiveBayes.
+    Counts of nominal values start at one. Probabilities and rounding follow WEKA's NaiveBayes.
 
     Parameters
     ----------
     numeric : {"normal", "kernel", "discretised"}, default "normal"
-        Density of numeric columns: normal, kernel, or counts of intervals by the method of Fayyad and Irani.
+        Density of numeric columns: normal density, kernel density, or counts in intervals found by the method of Fayyad and
+        Irani.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
@@ -255,7 +256,7 @@ class NaiveBayes(Learner):
         return self
 
     def _fit_density(self, training: TrainingSet, j: int) -> Density | None:
-        """Fit the density of one column; None if all training values are missing."""
+        """Fit the density of one column. Return None if all training values are missing."""
         present = ~np.isnan(training.values[:, j])
         values, classes, weight = training.values[present, j], training.codes[present], training.weight[present]
         k, categories = len(self.classes_), training.columns.categories[j]

@@ -22,15 +22,16 @@ _VOTE_CHUNK = 64
 class NearestNeighbours(Learner):
     """k-nearest neighbours with the heterogeneous distance HEOM (Wilson & Martinez 1997).
 
-    Numbers are scaled by their training range. Distinct nominal values and missing values have distance 1. All rows that are as
-    near as the last neighbour also vote. Each class starts with 1/n of a vote, as in WEKA's IBk, so no probability is zero.
+    Numbers are scaled by their training range. Different nominal values have distance 1, and so do missing values. All rows
+    that are as near as the farthest neighbour also vote. Each class starts with 1/n of a vote, as in WEKA's IBk, so no
+    probability is zero.
 
     Parameters
     ----------
     n_neighbours : int, default 1
         Number of neighbours. A row of weight 2 counts as two rows.
     votes : {"uniform", "inverse"}, default "uniform"
-        "inverse" weights a vote by the inverse of its distance.
+        With "uniform", all votes have the same weight. With "inverse", a vote is weighted by the inverse of the distance.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 

@@ -61,13 +61,13 @@ class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     def _find_errors(
         self, table: Any, labels: npt.NDArray[Any], training_rows: IntArray, rng: np.random.Generator
     ) -> BoolArray:
-        """Train a member on some of the rows and return which of all rows it misclassifies."""
+        """Train a member on the given training rows, and mark all rows that the member misclassifies."""
         member = clone_with_seeds(self._get_base_learner(), rng)
         member.fit(_safe_indexing(table, training_rows), labels[training_rows])
         return np.asarray(member.predict(table) != labels)
 
     def _vote(self, errors: BoolArray) -> BoolArray:
-        """Return which rows are misclassified by all members (consensus) or by more than half of the members."""
+        """Mark the rows that are misclassified by all members (consensus) or by more than half of the members (majority)."""
         n_votes, n_members = errors.sum(axis=0), len(errors)
         return np.asarray(n_votes == n_members if self.vote == "consensus" else n_votes > n_members / 2)
 
@@ -94,7 +94,7 @@ class CVCF(NoiseFilter):
     n_folds : int, default 10
         Number of folds.
     vote : {"majority", "consensus"}, default "majority"
-        Remove rows that more than half of the members misclassify, or only rows that all members misclassify.
+        Whether to remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -129,10 +129,10 @@ class CVCF(NoiseFilter):
 
 
 class IPF(NoiseFilter):
-    """Iterative-partitioning filter: removes rows that models of partitions misclassify.
+    """Iterative-partitioning filter: removes rows that models trained on partitions misclassify.
 
-    The rows are divided into stratified partitions, and one member is trained on each. A row is removed if the vote of the
-    members and the member of its own partition misclassify it (Khoshgoftaar & Rebours 2007). This is repeated with new
+    The rows are divided into stratified partitions, and one member is trained on each. A row is removed if both the vote of the
+    members and the member of its own partition misclassify the row (Khoshgoftaar & Rebours 2007). This is repeated with new
     partitions of the remaining rows until several consecutive iterations remove few rows.
 
     Parameters
@@ -142,11 +142,11 @@ class IPF(NoiseFilter):
     n_partitions : int, default 5
         Number of partitions.
     vote : {"majority", "consensus"}, default "majority"
-        Remove rows that more than half of the members misclassify, or only rows that all members misclassify.
+        Whether to remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     stop_proportion : float, default 0.01
-        Largest proportion of the original rows that counts as few removed rows in an iteration.
+        An iteration removes few rows if it removes at most this proportion of the original rows.
     stop_after : int, default 3
-        The filter stops after this number of consecutive iterations with few removed rows.
+        Number of consecutive iterations that must remove few rows before the filter stops.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -155,7 +155,7 @@ class IPF(NoiseFilter):
     sample_indices_ : ndarray of int
         Indices of the rows that are kept.
     removed_counts_ : list of int
-        Number of rows that each iteration removed.
+        Number of rows removed in each iteration.
 
     Notes
     -----
@@ -209,7 +209,7 @@ class IPF(NoiseFilter):
         return kept
 
     def _find_noise(self, table: Any, labels: npt.NDArray[Any], rng: np.random.Generator) -> BoolArray:
-        """Return which rows one iteration removes."""
+        """Mark the rows that one iteration removes."""
         partitions = _assign_stratified_folds(labels, self.n_partitions, rng)
         members = range(self.n_partitions)
         errors = np.array([self._find_errors(table, labels, np.flatnonzero(partitions == member), rng) for member in members])

@@ -17,10 +17,10 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 @dataclass(frozen=True, eq=False)
 class ColumnRule:
-    """The rule of one column: a class for each value or interval, and a class for missing values (-1 without them).
+    """The rule of one column: a class for each value or interval, and a class for missing values (-1 if there are none).
 
-    `correct` is the number of training rows that the rule predicts correctly. Interval i ends below `cuts[i]`; a nominal
-    column has no cuts.
+    `correct` is the number of training rows that the rule predicts correctly. Interval i ends below `cuts[i]`. A nominal column
+    has no cuts.
     """
 
     column: int
@@ -34,14 +34,14 @@ class ColumnRule:
 class OneR(Learner):
     """The rule on one column with the fewest training errors (Holte 1993).
 
-    The rules are those of WEKA 3.6.14's OneR. A numeric column is cut into intervals. All intervals except the last
-    contain at least `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged. Missing
-    values form a separate value. Ties go to the first column and to the class declared first.
+    The rules are the same as those of OneR in WEKA 3.6.14. A numeric column is cut into intervals. All intervals except the
+    last contain at least `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged.
+    Missing values are treated as a separate value. Ties go to the first column and to the class declared first.
 
     Parameters
     ----------
     min_bucket : int, default 6
-        Minimal number of rows of the majority class in an interval.
+        Minimum number of rows of the majority class in an interval.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
@@ -102,7 +102,7 @@ class OneR(Learner):
         return self
 
     def _iter_rules(self, training: TrainingSet, ranks: IntArray) -> Iterator[ColumnRule]:
-        """Yield a rule for each column that has a value; a nominal column always has a rule."""
+        """Yield a rule for each column. A numeric column without values has no rule."""
         k = len(self.classes_)
         for j, categories in enumerate(training.columns.categories):
             values = training.values[:, j]
@@ -168,7 +168,7 @@ def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) 
 
 
 def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[IntArray, IntArray]:
-    """Merge neighbouring intervals in one pass from left to right; `ends` contains the index at which each interval ends."""
+    """Merge neighbouring intervals in one pass from left to right. `ends` contains the index at which each interval ends."""
     merged_counts, merged_ends = [counts[0]], [ends[0]]
     for row, end in zip(counts[1:], ends[1:], strict=True):
         previous = merged_counts[-1]
@@ -181,12 +181,12 @@ def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[I
 
 
 def _count_by_value(values: IntArray, codes: IntArray, size: int, k: int) -> IntArray:
-    """Count the rows of each class (columns) at each value (rows)."""
+    """Count the rows with each value in each class. The result has one row per value and one column per class."""
     return np.bincount(values * k + codes, minlength=size * k).reshape(size, k)
 
 
 def _make_default_rule(ranks: IntArray) -> ColumnRule:
-    """Create the rule for a table without values; it predicts the most frequent class."""
+    """Create the rule for a table without values. The rule predicts the most frequent class."""
     counts = np.bincount(ranks)
     return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
 

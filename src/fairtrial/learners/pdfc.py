@@ -17,10 +17,11 @@ from fairtrial.learners.learner import MarginLearner, register_learner, require_
 class PDFC(MarginLearner):
     """Positive definite fuzzy classifier (Chen & Wang 2003).
 
-    Each support vector becomes a rule. Its antecedent is the product of the Gaussian membership functions exp(-width u^2) of
-    all attributes, and its consequent is its coefficient. One rule that always fires has the bias as its consequent. The output
-    is the weighted mean of the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). If there are more than two classes, each
-    class is separated from the rest. Numbers are scaled to [0, 1], and nominal columns are encoded as binary columns.
+    Each support vector becomes a rule. The antecedent of the rule is the product of the Gaussian membership functions
+    exp(-width u^2) of all attributes. The consequent is the coefficient of the support vector. An additional rule, which always
+    fires, has the bias as its consequent. The output is the weighted mean of the consequents, (b0 + sum b_j K_j) / (1 + sum
+    K_j). If there are more than two classes, each class is separated from the rest. Numbers are scaled to [0, 1], and nominal
+    columns are encoded as binary columns.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class PDFC(MarginLearner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> PDFC:
-        """Fit one SVM for two classes, or one per class against the rest.
+        """Fit one SVM for two classes, or one SVM per class against all other classes.
 
         Parameters
         ----------
@@ -81,7 +82,7 @@ class PDFC(MarginLearner):
         return self
 
     def _fit_rules(self, rows: FloatArray, gram: FloatArray, in_class: Any) -> tuple[FloatArray, FloatArray, float]:
-        """Fit one SVM; return the centres and consequents of its rules, and the bias."""
+        """Fit one SVM. Return the centres and consequents of its rules, and the bias."""
         from sklearn.svm import SVC
 
         svc = SVC(C=self.C, kernel="precomputed", tol=self.tol).fit(gram, in_class)

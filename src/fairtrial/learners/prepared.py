@@ -1,4 +1,4 @@
-"""A learner with the preparation that it needs (imputation, encoding, scaling, sampling), fitted only on training rows."""
+"""A learner with its preparation steps (imputation, encoding, scaling, sampling), which are fitted only on training rows."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def facts_of(learner: Any) -> Facts:
     Parameters
     ----------
     learner : estimator
-        A learner can declare its facts in the attribute `fairtrial_facts`. By default, facts are derived from its class and its
-        scikit-learn tags.
+        A learner can declare its facts in the attribute `fairtrial_facts`. By default, facts are derived from the class and the
+        scikit-learn tags of the learner.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def facts_of(learner: Any) -> Facts:
 
 
 def reads_names(learner: Any) -> bool:
-    """Return whether a learner may use column names. Learners of known packages use only column order."""
+    """Return whether a learner may use column names. Learners of known packages use only the column order."""
     return type(learner).__module__.split(".")[0] not in _MATRIX_PACKAGES
 
 
@@ -124,7 +124,7 @@ def _find_inner_learners(learner: Any) -> list[Any]:
 
 
 def _combine_facts(facts: list[Facts]) -> Facts:
-    """Combine facts: the input that all learners accept, and the scaling that any of them needs."""
+    """Combine the facts of several learners: the input that all of them accept, and the scaling that any of them needs."""
     scales = [learner_facts.scale for learner_facts in facts if learner_facts.scale]
     return Facts(
         nominal=all(learner_facts.nominal for learner_facts in facts),
@@ -219,17 +219,18 @@ def get_sampler(name: str, **parameters: Any) -> Any:
 
 
 def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[EncodedTable, Any, Any]:
-    """Resample training rows; return the new rows, their classes and the fitted sampler.
+    """Resample training rows. Return the new rows, their classes and the fitted sampler.
 
-    SMOTE becomes SMOTENC if some columns are nominal, and SMOTEN if all are. Noise filters accept nominal columns. Other
-    samplers accept nominal columns only if they repeat or drop rows at random.
+    SMOTE is replaced with SMOTENC if some columns are nominal, and with SMOTEN if all columns are nominal. Noise filters accept
+    nominal columns. Other samplers accept nominal columns only if they repeat or drop rows at random.
     """
     from sklearn.base import clone
 
     fitted_sampler = _select_sampler(clone(sampler), columns)
     classes, codes = np.unique(labels, return_inverse=True)
     is_filter = isinstance(fitted_sampler, NoiseFilter)
-    # Some samplers do not accept text, so they get codes. A strategy that is a dict, list or function may name classes.
+    # Some samplers do not accept text, so they receive codes. A strategy that is a dict, list or function may contain class
+    # names.
     has_simple_strategy = isinstance(getattr(fitted_sampler, "sampling_strategy", None), (str, int, float))
     try:
         if is_filter:
@@ -269,7 +270,7 @@ def _select_sampler(sampler: Any, columns: EncodedTable) -> Any:
 
 
 def to_frame(columns: EncodedTable) -> Any:
-    """Convert columns to a frame: category for nominal columns, float64 for the others."""
+    """Convert columns to a data frame. Nominal columns have type category, and all other columns have type float64."""
     import pandas as pd
 
     series = {}
@@ -284,18 +285,18 @@ def to_frame(columns: EncodedTable) -> Any:
 
 
 class Prepared(TypedClassifier):
-    """A learner for any table, with preparation of input that it does not accept.
+    """A learner for any table. Input that the learner does not accept is prepared first.
 
-    The preparation is fitted in each fold, only on the training rows.
+    In each fold, the preparation is fitted only on the training rows.
 
     Parameters
     ----------
     learner : estimator
         The learner.
     sampler : sampler of imbalanced-learn or noise filter, optional
-        Resamples the training rows after imputation. Test rows are never resampled.
+        Sampler that is applied to the training rows after imputation. Test rows are never resampled.
     preparation : {"standard", "none"} or transformer, default "standard"
-        "standard" applies the steps that `facts_of(learner)` requires. A transformer of frames replaces these steps.
+        "standard" applies the steps that `facts_of(learner)` requires. A transformer of data frames replaces these steps.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
@@ -358,7 +359,7 @@ class Prepared(TypedClassifier):
         return self
 
     def _fit_encoder(self, columns: EncodedTable, labels: Any, facts: Facts) -> Any:
-        """Fit the encoder of the columns; return None if the learner accepts them after imputation."""
+        """Fit the encoder of the columns. Return None if the learner accepts the columns after imputation."""
         if not isinstance(self.preparation, str):
             require_object("preparation", self.preparation, "transform", 'a transformer class, or pass "standard" or "none"')
             return clone(self.preparation).fit(to_frame(columns), labels)
@@ -394,7 +395,6 @@ class Prepared(TypedClassifier):
         return pd.DataFrame(encoded, columns=self._encoder.list_names(columns))
 
     def _describe_preparation(self, columns: EncodedTable, facts: Facts, fitted_sampler: Any) -> dict[str, str]:
-        """Describe the applied steps."""
         steps = {}
         if np.isnan(columns.values).any() and (not facts.missing or fitted_sampler is not None):
             steps["missing"] = "mean or mode"

@@ -23,7 +23,7 @@ _ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"'
 
 
 def make_java_random(seed: int, columns: EncodedTable, labels: Sequence[Any]) -> JavaRandom:
-    """Create a generator seeded, as in JRip, by the given seed plus the Java hash of a random row."""
+    """Create a random number generator. As in JRip, its seed is the given seed plus the Java hash of a random row."""
     row = JavaRandom(seed).draw_below(len(columns))
     return JavaRandom(compute_java_hash(format_row(columns, row, labels[row])) + seed)
 
@@ -62,7 +62,7 @@ def compute_java_hash(text: str) -> int:
 
 
 def order_classes_by_frequency(counts: Sequence[int], source: JavaRandom) -> list[int]:
-    """Order classes from the rarest to the most frequent; random numbers and WEKA's sorting break ties."""
+    """Order classes from the rarest to the most frequent. Ties are broken by random numbers and WEKA's sorting."""
     shuffled = list(range(len(counts)))
     JavaRandom(source.draw_int32()).shuffle(shuffled)
     return [shuffled[index] for index in sort_like_weka([counts[code] for code in shuffled])]
@@ -81,7 +81,7 @@ def _put_in_order(numbers: Sequence[float], indices: list[int], left: int, right
 
 
 def _quicksort(numbers: Sequence[float], indices: list[int], left: int, right: int) -> None:
-    """Sort with the median of the first, middle and last element as pivot; sort up to three elements directly."""
+    """Sort with the median of the first, middle and last element as pivot. Up to three elements are sorted directly."""
     if right <= left:
         return
     centre = left + 1 if right - left == 2 else (left + right) // 2
@@ -111,7 +111,7 @@ def _quicksort(numbers: Sequence[float], indices: list[int], left: int, right: i
 
 
 def stratify_rows(rows: IntArray, codes: IntArray, folds: int, source: JavaRandom) -> IntArray:
-    """Shuffle rows within each class, deal them to folds in turn, and concatenate the folds."""
+    """Shuffle rows within each class, assign them to folds in turn, and concatenate the folds."""
     bags: list[int] = []
     classes = codes[rows]
     for code in range(int(classes.max()) + 1):
@@ -178,7 +178,7 @@ class ClassRuleLearner:
         return accepted.extend(*old[len(accepted.rules) + 1 :]).reduce()
 
     def _choose_variant(self, accepted: RuleSet, old: list[RuleConditions], rows: IntArray) -> RuleConditions:
-        """Choose the old rule, its revision or a replacement by description length. Ties go to the first of these."""
+        """Choose the old rule, its revision or a replacement, by description length. Ties are broken in this order."""
         position = len(accepted.rules)
         task, present, later = self.task, old[position], old[position + 1 :]
         growing, pruning = self._split_rows(rows)
@@ -223,7 +223,7 @@ class StoppingCriterion:
         self.length = self.shortest = start
 
     def should_stop(self, rules: RuleSet) -> bool:
-        """Return whether the last rule makes the description too long, covers no positive, or is wrong too often."""
+        """Return whether the last rule makes the description too long, covers no positive row, or is wrong too often."""
         self.length += rules.compute_relative_length(len(rules.rules) - 1)
         self.shortest = min(self.shortest, self.length)
         counts = rules.rules[-1].counts
@@ -234,7 +234,7 @@ class StoppingCriterion:
 
 @register_learner("ripper", aliases=("jrip",))
 class Ripper(Learner):
-    """RIPPER rule learner: an ordered list of rules, rare classes first.
+    """RIPPER rule learner: an ordered list of rules, with rare classes first.
 
     The rules are identical to those of WEKA's JRip. The most frequent class is the default rule.
 
@@ -243,7 +243,7 @@ class Ripper(Learner):
     folds : int, default 3
         Number of folds. A rule is grown on all folds but the last and pruned on the last fold.
     min_weight : float, default 2
-        Minimal number of rows of the class that a condition must cover.
+        Minimum number of rows of the class that a condition must cover.
     optimizations : int, default 2
         Number of optimization rounds, the k of RIPPERk.
     check_error : bool, default True
@@ -260,7 +260,7 @@ class Ripper(Learner):
     classes_ : ndarray of shape (k,)
         The classes in sort order.
     rules_ : tuple of RipperRule
-        The rules in order; the last one is the default rule.
+        The rules in order. The last one is the default rule.
     n_rules_ : int
         Number of rules.
 
@@ -354,7 +354,7 @@ class Ripper(Learner):
         self.n_rules_ = len(self.rules_)
 
     def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
-        """Create a readable rule with class proportions; a default rule without rows predicts its class with certainty."""
+        """Create a readable rule with class proportions. A default rule without rows predicts its class with certainty."""
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0

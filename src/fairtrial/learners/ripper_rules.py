@@ -22,13 +22,13 @@ _LOG_2 = math.log(2.0)
 _REDUNDANCY = 0.5
 
 
-# Upper bound of an expected error rate; a rate of 1 would give an infinite length.
+# Upper bound of an expected error rate. A rate of 1 would give an infinite length.
 _NEARLY_ONE = 1 - 1e-12
 
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """Number of covered rows, uncovered rows, covered negatives and uncovered positives."""
+    """Numbers of covered rows, uncovered rows, covered negatives and uncovered positives."""
 
     covered: int
     left: int
@@ -58,7 +58,9 @@ def compute_subset_length(total: float, chosen: float, rate: float) -> float:
 
 
 def compute_rule_length(size: int, possible: int) -> float:
-    """Compute the bits of a rule with `size` of `possible` conditions, halved because conditions are redundant.
+    """Compute the bits needed to encode a rule with `size` of `possible` conditions.
+
+    The result is halved because conditions are redundant.
 
     >>> round(compute_rule_length(2, 100), 3)
     7.572
@@ -72,7 +74,10 @@ def compute_rule_length(size: int, possible: int) -> float:
 
 
 def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
-    """Compute the bits needed for the errors of rules; a `proportion` of the errors is expected to be false positives."""
+    """Compute the bits needed to encode the errors of rules.
+
+    A `proportion` of the errors is expected to be false positives.
+    """
     errors = counts.wrong + counts.missed
     bits = _compute_log2(counts.covered + counts.left + 1)
     if counts.covered > counts.left:
@@ -88,7 +93,7 @@ def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RuleTable:
-    """Columns as rows of a matrix, the sort order of each column, and the class of each row.
+    """The columns (as rows of a matrix), the sort order of each column, and the class of each row.
 
     `n_known` is the number of rows with a known value in each column. These rows come first in `orders`. `sizes` contains the
     number of values of each nominal column, and 0 for numeric columns.
@@ -110,7 +115,7 @@ class RuleTable:
 
     @property
     def possible_conditions(self) -> int:
-        """Number of conditions: the values of nominal columns, and the values of numeric columns as lower and upper bounds."""
+        """Number of possible conditions: one per value of a nominal column, and two bounds per value of a numeric column."""
         sorted_values = np.take_along_axis(self.values, self.orders, axis=1)
         distinct = (sorted_values[:, 1:] > sorted_values[:, :-1]).sum(axis=1) + (self.n_known > 0)
         return int(np.where(self.sizes > 0, self.sizes, 2 * distinct).sum())
@@ -133,7 +138,7 @@ class RuleConditions:
         return len(self.columns)
 
     def find_covered(self, values: FloatArray, rows: IntArray) -> BoolArray:
-        """Mark the rows that satisfy the conditions; each row of `values` is a column of the table."""
+        """Mark the rows that satisfy the conditions. Each row of `values` is a column of the table."""
         return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
@@ -146,7 +151,7 @@ class RuleConditions:
         return RuleConditions(*extended)
 
     def prune(self, table: RuleTable, rows: IntArray, positive: BoolArray, *, by_accuracy: bool) -> RuleConditions:
-        """Drop trailing conditions that do not improve the rule on other rows."""
+        """Drop trailing conditions that do not improve the rule on the given rows."""
         length = rule_grow.find_best_length(table.values, rows, positive, self.columns, self.kinds, self.cuts, by_accuracy)
         return RuleConditions(self.columns[:length], self.kinds[:length], self.cuts[:length])
 
@@ -172,7 +177,7 @@ class RuleCondition:
 
 @dataclass(frozen=True)
 class RipperRule:
-    """A rule, which predicts its class if all its conditions are satisfied and no earlier rule applies.
+    """A rule that predicts its class if all its conditions are satisfied and no earlier rule applies.
 
     `covered` is the number of training rows that the rule covers, and `errors` is the number of these rows that belong to
     another class. `probabilities` contains the class proportions of the covered rows.
@@ -217,7 +222,7 @@ _MOST_ERRORS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class RuleTask:
-    """One class against the later classes: table, positive rows, proportion of the class, and options."""
+    """The task of learning rules for one class against all later classes."""
 
     table: RuleTable
     positive: BoolArray
@@ -228,7 +233,7 @@ class RuleTask:
 
 @dataclass(frozen=True, eq=False)
 class RuleCoverage:
-    """A rule at its position in the list: the rows that no earlier rule covers, the remaining rows, and their counts."""
+    """A rule at its position in the list, with the rows that it covers, the remaining rows, and the counts of both."""
 
     conditions: RuleConditions
     covered: IntArray
@@ -264,7 +269,7 @@ class RuleSet:
         return RuleCoverage(conditions, covered, rest, RuleCounts(len(covered), len(rest), len(covered) - right, missed))
 
     def _sum_counts(self, start: RuleCounts, rules: list[RuleCoverage]) -> RuleCounts:
-        """Sum the counts of all rules; the uncovered rows are taken from the last rule."""
+        """Sum the counts of all rules. The uncovered rows are taken from the last rule."""
         if not rules:
             return start
         last = rules[-1].counts
@@ -277,7 +282,7 @@ class RuleSet:
         return RuleCounts(0, len(self.rows), 0, int(self.task.positive[self.rows].sum()))
 
     def _compute_savings(self, total: RuleCounts, rule: RuleCoverage) -> float:
-        """Compute the bits saved by dropping a rule; NaN if the rule should be kept."""
+        """Compute the bits saved by dropping a rule. Return NaN if the rule should be kept."""
         task, counts = self.task, rule.counts
         saved = (
             compute_exceptions_length(task.proportion, total)
@@ -288,7 +293,7 @@ class RuleSet:
         return saved if saved > -SMALL or too_wrong else math.nan
 
     def _compute_min_length(self, total: RuleCounts, later: list[RuleCoverage]) -> float:
-        """Compute the bits of the exceptions after dropping the later rules that increase the description length."""
+        """Compute the bits that encode the errors after dropping later rules that increase the description length."""
         saved = 0.0
         for rule in later:
             potential = self._compute_savings(total, rule)

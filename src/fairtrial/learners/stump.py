@@ -13,7 +13,7 @@ from fairtrial.learners.learner import Learner, register_learner
 
 @register_learner("stump", aliases=("decision-stump",))
 class Stump(Learner):
-    """Decision stump: one split of minimal entropy, as in WEKA's DecisionStump.
+    """Decision stump: one split of minimum entropy, as in WEKA's DecisionStump.
 
     A nominal column is split into one value and the rest. A numeric column is split midway between two neighbouring values.
     Missing values have a separate branch.
@@ -32,7 +32,7 @@ class Stump(Learner):
     cut_ : float
         Cut point of a numeric column, or code of the value of a nominal column.
     distributions_ : ndarray of shape (3, k)
-        Class probabilities of the three branches; the last branch is for missing values.
+        Class probabilities of the three branches. The last branch is for missing values.
 
     Examples
     --------
@@ -94,7 +94,10 @@ class Stump(Learner):
 
 
 def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
-    """Find the split of a column with the smallest entropy; return the entropy (infinite without a split) and the cut."""
+    """Find the split of a column with the smallest entropy, and return the entropy and the cut.
+
+    If no split is possible, the entropy is infinite.
+    """
     missing = np.isnan(values)
     present, classes = values[~missing], onehot[~missing]
     if nominal:
@@ -115,7 +118,7 @@ def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> t
 
 
 def _compute_split_entropy(sides: FloatArray) -> FloatArray:
-    """Compute the mean entropy within the sides of each split (splits, sides, classes) in bits."""
+    """Compute the mean entropy within the sides of each split in bits. The axes of the array are splits, sides and classes."""
     logs = np.log2(sides, out=np.zeros_like(sides), where=sides > 0)
     size = sides.sum(axis=2)
     size_logs = np.log2(size, out=np.zeros_like(size), where=size > 0)

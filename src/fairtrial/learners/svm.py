@@ -52,7 +52,7 @@ def make_gaussian_kernel(gamma: float) -> Kernel:
 
 
 def make_polynomial_kernel(exponent: float, lower_order: bool) -> Kernel:
-    """Return the kernel (x . z)^exponent, or (x . z + 1)^exponent with lower-order terms."""
+    """Return the kernel (x . z)^exponent or, with lower-order terms, (x . z + 1)^exponent."""
 
     def compute_kernel(first: FloatArray, second: FloatArray) -> FloatArray:
         product = first @ second.T + (1.0 if lower_order else 0.0)
@@ -108,7 +108,8 @@ class KernelSVM(Learner):
     def fit(self, X: Any, y: Any) -> KernelSVM:
         """Fit one SVM per pair of classes.
 
-        There is no `sample_weight`, because with the solver's tolerance, weights have only roughly the effect of repeated rows.
+        `sample_weight` is not supported. Because of the solver's tolerance, a weighted row would be only roughly equivalent to
+        repeated rows.
 
         Parameters
         ----------
@@ -139,7 +140,7 @@ class KernelSVM(Learner):
         return self
 
     def _compute_pairwise(self, columns: EncodedTable) -> FloatArray:
-        """Compute the SVM output of each pair (first, second) of classes; positive values mean the first class."""
+        """Compute the SVM output of each pair (first, second) of classes. Positive values indicate the first class."""
         _, kernel = self._make_kernel()
         rows, support = self._encoder(columns), self._svc.support_
         blocks = []
@@ -156,9 +157,9 @@ class KernelSVM(Learner):
         return _count_votes(self._compute_pairwise(columns), len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the SVM output of the second of two classes, or the votes if there are more than two classes.
+        """Compute the SVM output of the second class or, if there are more than two classes, the votes for each class.
 
-        Ties between votes are broken by the outputs, scaled to less than half a vote.
+        Ties between votes are broken by the outputs, which are scaled to less than half a vote.
         """
         pairs = self._compute_pairwise(self._read_rows(X))
         if len(self.classes_) == 2:
@@ -176,7 +177,7 @@ class PukSVC(KernelSVM):
     """Support vector machine with the Pearson VII universal kernel.
 
     Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
-    proportions of votes, which are 0 or 1 for two classes; use `decision_function` for ranking.
+    proportions of votes, which are 0 or 1 for two classes. Use `decision_function` for ranking.
 
     Parameters
     ----------
@@ -234,14 +235,14 @@ class SMO(KernelSVM):
     """Support vector machine with a linear or polynomial kernel, scaled as in WEKA's SMO.
 
     Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
-    proportions of votes, which are 0 or 1 for two classes; use `decision_function` for ranking.
+    proportions of votes, which are 0 or 1 for two classes. Use `decision_function` for ranking.
 
     Parameters
     ----------
     C : float, default 1
         Penalty of margin violations.
     exponent : float, default 1
-        Exponent of the kernel; 1 is linear.
+        Exponent of the kernel. With exponent 1, the kernel is linear.
     lower_order : bool, default False
         Whether to include lower-order terms.
     scale : {"min-max", "standard"} or None, default "min-max"

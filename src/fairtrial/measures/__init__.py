@@ -1,7 +1,7 @@
 """Performance measures with metadata and confidence intervals.
 
-Every measure is a callable object. `auc(y_true, y_score)` computes the value from arrays, and `auc.of(tally)` computes it from
-a sufficient statistic. `auc.facts` contains the metadata, and `auc.scorer()` returns a scikit-learn scorer.
+Every measure is a callable object. For example, `auc(y_true, y_score)` computes the AUC from arrays, and `auc.of(tally)`
+computes it from a sufficient statistic. `auc.facts` contains the metadata, and `auc.scorer()` returns a scikit-learn scorer.
 """
 
 from fairtrial.measures import regression

@@ -1,13 +1,13 @@
 """Confidence limits and tests of AUCs that are also valid if a class has few cases.
 
-The methods were chosen by simulation (docs/calibration.md). An AUC is treated like a proportion of an effective number of
-cases, `auc * (1 - auc) / variance`. With few cases, DeLong's variance is often too small. If the variance of Hanley and McNeil
-(1982) is larger, it replaces DeLong's variance. The weight of the replacement decreases if the rarer class has more than
-`FULL_REPLACEMENT` cases. The limits are Wilson limits with a t quantile and Satterthwaite's degrees of freedom.
+The methods were chosen by simulation (docs/calibration.md). An AUC is treated like a proportion that was observed in an
+effective number of cases, `auc * (1 - auc) / variance`. With few cases, DeLong's variance is often too small. If the variance
+of Hanley and McNeil (1982) is larger, it replaces DeLong's variance. The weight of the replacement decreases if the rarer class
+has more than `FULL_REPLACEMENT` cases. The limits are Wilson limits with a t quantile and Satterthwaite's degrees of freedom.
 
 The limits of a difference combine the limits of both models (Zou & Donner 2008) with DeLong's correlation. The errors of two
-correlated models partly cancel. The weight of the replacement therefore decreases from a smaller number of cases, which gives
-the test more power.
+correlated models partly cancel. For a difference, the weight of the replacement therefore starts to decrease at a smaller
+number of cases. This gives the test more power.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels.delong import compute_placements
 
 MIN_DECIDABLE_CASES = 5
-"""If a class has fewer cases, or occurs in fewer clusters, no difference of AUCs can be decided."""
+"""If a class has fewer cases or occurs in fewer clusters, differences between AUCs are not tested."""
 
 MIN_DECIDABLE_CLUSTERS = 10
-"""With fewer clusters in both classes together, no difference of AUCs can be decided."""
+"""If there are fewer clusters in total, differences between AUCs are not tested."""
 
 FULL_REPLACEMENT, FULL_REPLACEMENT_OF_DIFFERENCES = 200, 30
 _LARGEST_T = 1e4
@@ -36,9 +36,9 @@ _BISECTION_STEPS = 80
 
 @dataclass(frozen=True)
 class VariancePart:
-    """One part of each DeLong variance: that of two AUCs, and that of their difference.
+    """One part of DeLong's variances of two AUCs and of their difference.
 
-    The cases of each class contribute one part with its degrees of freedom. If rows are clustered, the covariance between the
+    Each class contributes one part, which has its own degrees of freedom. If rows are clustered, the covariance between the
     classes is a third part.
     """
 
@@ -49,7 +49,7 @@ class VariancePart:
 
     @classmethod
     def from_values(cls, variances: Iterable[float], df: float) -> VariancePart:
-        """Build a part from the variances of the first AUC, of the second and of their difference."""
+        """Build a part from the variances of the first AUC, the second AUC and their difference."""
         first, second, difference = variances
         return cls(first, second, difference, df)
 
@@ -63,7 +63,7 @@ class AucEstimate:
     auc : float
         Estimate; NaN if a class has no cases.
     positives, negatives : float
-        Number of cases of each class; if rows are clustered, the number of independent cases with the same variance.
+        Number of cases of each class; if rows are clustered, the number of independent cases that would give the same variance.
     parts : tuple of (float, float)
         Parts of DeLong's variance with their degrees of freedom.
     clusters : tuple of (int, int) or None
@@ -96,7 +96,7 @@ class AucEstimate:
         """The number of cases with which a proportion equal to the AUC would have the same variance."""
         if 0 < self.auc < 1:
             return self.auc * (1 - self.auc) / self.variance
-        # The limit as the AUC approaches 0 or 1
+        # This is the limit as the AUC approaches 0 or 1.
         return 2 * self.units[0] * self.units[1] / (1 + max(self.units))
 
     @cached_property
@@ -115,7 +115,7 @@ class AucEstimate:
         return self.compute_t_limits(compute_t_quantile(level, self.df))
 
     def compute_t_limits(self, t: float) -> tuple[float, float]:
-        """Compute Wilson limits from the effective number of cases and the quantile `t`."""
+        """Compute Wilson limits from the effective number of cases and the t quantile `t`."""
         if math.isnan(self.auc):
             return math.nan, math.nan
         cases = self.effective_cases
@@ -145,7 +145,7 @@ class AucContrast:
     clusters : tuple of (int, int) or None
         Number of clusters with cases of each class; None if rows are independent.
     independent_parts : tuple of VariancePart
-        Parts of DeLong's variances, computed as if all rows were independent; empty without clusters.
+        Parts of DeLong's variances, computed as if all rows were independent; empty if there are no clusters.
     """
 
     first: float
@@ -175,13 +175,13 @@ class AucContrast:
 
     @property
     def is_decidable(self) -> bool:
-        """Whether both classes have enough cases for a decision."""
+        """Whether there are enough cases and clusters to test the difference."""
         is_few = self.clusters is not None and self.parts[-1].df + 1 < MIN_DECIDABLE_CLUSTERS
         return min(self.units) >= MIN_DECIDABLE_CASES and not is_few
 
     @property
     def is_alike(self) -> bool:
-        """Whether both models rank all cases in the same order."""
+        """Whether both models rank all cases in the same order, with an AUC between 0 and 1."""
         return self.estimate == 0 and self.error == 0 and 0 < self.first < 1
 
     @cached_property
@@ -195,7 +195,7 @@ class AucContrast:
 
     @cached_property
     def df(self) -> float:
-        """The smallest degrees of freedom among both AUCs and their difference."""
+        """The smallest of the degrees of freedom of both AUCs and of their difference."""
         fewest = min(self.units)
         columns = ([(getattr(part, name), part.df) for part in self.parts] for name in ("first", "second", "difference"))
         return min(compute_satterthwaite_df(column, fewest, self.clusters is not None) for column in columns)
@@ -223,7 +223,7 @@ class AucContrast:
         return first, second
 
     def _count_effective_cases(self, name: str) -> tuple[float, float]:
-        """Divide the number of cases of each class by the design effect of its clusters."""
+        """Divide the number of cases of each class by the design effect of the clusters."""
         if self.clusters is None:
             return self.positives, self.negatives
         clustered, independent = (
@@ -242,7 +242,10 @@ class AucContrast:
         return self._compute_t_limits(compute_t_quantile(level, self.df))
 
     def compute_p_value(self) -> float:
-        """Compute the p-value: 1 minus the confidence level at which a limit is zero; NaN if a class has too few cases."""
+        """Compute the p-value: 1 minus the confidence level at which a limit is zero.
+
+        The p-value is NaN if there are too few cases or clusters.
+        """
         from scipy.special import stdtr
 
         if not self.is_decidable or math.isnan(self.estimate):
@@ -272,7 +275,7 @@ def _combine_distances(first: float, second: float, correlation: float) -> float
 
 
 def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: float) -> float:
-    """Compute the variance of an AUC by Hanley and McNeil (1982); return the larger of the values for `auc` and 1 - `auc`.
+    """Compute the larger of the variances of `auc` and of 1 - `auc` by Hanley and McNeil (1982).
 
     >>> compute_hanley_mcneil_variance(0.9, 5, 100) == compute_hanley_mcneil_variance(1 - 0.9, 5, 100)
     True
@@ -300,14 +303,14 @@ def compute_satterthwaite_df(parts: Iterable[tuple[float, float]], fewest: float
 
 
 def compute_t_quantile(level: float, df: float) -> float:
-    """Return t such that a t variable lies between -t and t with this probability."""
+    """Return t such that a t-distributed variable lies between -t and t with the probability `level`."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2))
 
 
 def estimate_auc(scores: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> AucEstimate:
-    """Compute an AUC with its variance; rows of a cluster may depend on each other (Obuchowski 1997)."""
+    """Compute an AUC with its variance. Rows of the same cluster may depend on each other (Obuchowski 1997)."""
     contrast = contrast_aucs(scores, scores, is_positive, clusters)
     return contrast.estimates[0]
 
@@ -315,7 +318,10 @@ def estimate_auc(scores: FloatArray, is_positive: npt.NDArray[np.bool_], cluster
 def contrast_aucs(
     first: FloatArray, second: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None
 ) -> AucContrast:
-    """Compare the AUCs of two models on the same rows; rows of a cluster may depend on each other (Obuchowski 1997)."""
+    """Compare the AUCs of two models on the same rows.
+
+    Rows of the same cluster may depend on each other (Obuchowski 1997).
+    """
     placements = [compute_placements(np.ascontiguousarray(scores), is_positive) for scores in (first, second)]
     return contrast_placements(placements[0], placements[1], is_positive, clusters)
 
@@ -323,7 +329,7 @@ def contrast_aucs(
 def contrast_placements(
     first: FloatArray, second: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None
 ) -> AucContrast:
-    """Compare two AUCs, given the placements of all cases (kernels/delong.py)."""
+    """Compare two AUCs from the placements of all cases (see kernels/delong.py)."""
     columns = (first, second, first - second)
     positives = int(is_positive.sum())
     negatives = len(is_positive) - positives
@@ -351,7 +357,7 @@ def contrast_placements(
 
 
 def _compute_mean_variance(values: FloatArray) -> float:
-    """Compute the variance of a mean; exactly 0 if all values are equal, despite rounding errors."""
+    """Compute the variance of a mean. It is exactly 0 if all values are equal except for rounding errors."""
     if len(values) < 2 or np.ptp(values) < 1e-13:
         return 0.0
     return float(values.var(ddof=1)) / len(values)
@@ -372,8 +378,8 @@ def compute_cluster_covariances(
 ) -> tuple[list[FloatArray], list[int]]:
     """Compute the parts of the covariance matrix of AUCs from sums within clusters (Obuchowski 1997).
 
-    `placements` has one row per AUC or difference of AUCs. The first result contains three parts: the positives, the negatives,
-    and the covariance between the classes. The second result contains the number of clusters of each part.
+    `placements` has one row per AUC or difference between AUCs. The first result contains three parts: those of the positives,
+    of the negatives, and of the covariance between the classes. The second result contains the number of clusters of each part.
     """
     deviations = placements - aucs[:, None]
     deviations = np.where(np.abs(deviations) < 1e-13, 0.0, deviations)

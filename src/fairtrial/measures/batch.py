@@ -36,11 +36,11 @@ def batch(
     Parameters
     ----------
     y_true : array-like of shape (n,) or (models, n)
-        True labels, common to all models or one row per model.
+        True labels: one array for all models, or one row per model.
     y_score : array-like of shape (models, n)
         Scores of the positive class, one row per model.
     measures : str, Measure or list of them, optional
-        Measures that use one column of scores, or "all" for all measures of this kind.
+        Measures that use one column of scores. Pass "all" for all such measures.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
@@ -78,7 +78,7 @@ def batch(
         def fill(line: int, _: int) -> None:
             out[line, start:stop] = score_measures[line].formula(tallies)
 
-        run_in_chunks(fill, len(score_measures), 1)  # sequential, unless there is only one chunk of models
+        run_in_chunks(fill, len(score_measures), 1)  # runs in parallel only if there is a single chunk of models
 
     run_in_chunks(compute_chunk, len(scores), _SCORES_PER_CHUNK // scores.shape[1])
     _warn_undefined_models(score_measures, out)

@@ -26,8 +26,9 @@ Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 class Resamples:
     """A fixed set of resamples of n rows that depends only on `seed`, not on the number of threads or chunks.
 
-    `strata` contains a code for each row. Each resample keeps the number of rows per stratum. `clusters` contains a code for
-    each row, counted from 0. Whole clusters are drawn, because their rows depend on each other.
+    `strata` contains the stratum of each row as a code. Each resample has the same number of rows in each stratum as the data.
+    `clusters` contains the cluster of each row as a code, counted from 0. Whole clusters are drawn, because their rows depend
+    on each other.
     """
 
     n: int
@@ -38,7 +39,7 @@ class Resamples:
 
     @property
     def n_units(self) -> int:
-        """The number of rows or clusters that are drawn."""
+        """The number of units (rows or clusters) from which each resample is drawn."""
         return self.n if self.clusters is None else int(self.clusters.max()) + 1
 
     def _expand(self, unit_counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -78,7 +79,7 @@ class Resamples:
 
 
 def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
-    """Compute values - estimate, with rounding errors set to zero."""
+    """Compute the deviations of values from the estimate, with rounding errors set to zero."""
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
     with np.errstate(invalid="ignore"):  # two equal infinities count as the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)
@@ -93,7 +94,7 @@ def compute_percentile_limits(values: FloatArray, level: float) -> tuple[float, 
 
 
 def compute_bca_limits(values: FloatArray, estimate: float, jackknife: FloatArray, level: float) -> tuple[float, float] | None:
-    """Compute Efron's bias-corrected and accelerated limits; None if the correction does not exist."""
+    """Compute Efron's bias-corrected and accelerated limits; None if the correction is undefined."""
     from scipy.special import ndtr, ndtri
 
     deviations = compute_distances(values, estimate)

@@ -1,7 +1,7 @@
 """Calibration of probabilities: intercept, slope, O:E ratio, the CORP curve and the decomposition of the Brier score.
 
-All measures are computed from a tally of the probabilities of one class. This is the positive class or, if there are several
-classes and no positive class, the most probable class of each row. Confidence limits account for weights and clusters.
+All measures are computed from a tally of the probabilities of one class. This class is the positive class or, if there are
+several classes and no positive class, the most probable class of each row. Confidence limits account for weights and clusters.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ Limits = tuple[float, float, str, str]
 _MANY_CASES = 500
 _MAX_STEPS, _MAX_HALVINGS, _PRECISION = 60, 30, 1e-11
 
-# Folds of cross-fitting, which is omitted if the tally has more lines than the maximum.
+# Numbers of folds for cross-fitting. There are fewer folds if there are more than _MANY_ROWS rows. Cross-fitting is omitted if
+# the sample has more than _MAX_CROSSFIT_LINES entries.
 _FOLDS, _FEW_FOLDS, _MANY_ROWS = 10, 5, 50_000
 _MAX_CROSSFIT_LINES = 10_000_000
 
@@ -59,11 +60,12 @@ _SEPARATED = "the probabilities separate the two outcomes, so the slope is infin
 
 
 def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray]:
-    """Return the values that replace probabilities of 0, and 1 minus the values that replace probabilities of 1.
+    """Return the value that replaces probabilities of 0, and 1 minus the value that replaces probabilities of 1.
 
-    Each result has one value per tally, which is 0 if no probability needs to be replaced. A probability that was rounded to
-    0.00 can be any value below 0.005, and rounding must not count against the model. The probability is therefore replaced with
-    the observed frequency of positives, but with at most 0.005. If the probabilities are not rounded, the maximum is 1e-6.
+    Each result has one value per tally. The value is 0 if no probability needs to be replaced. A probability that was rounded
+    to 0.00 can be any value below 0.005, and rounding must not count against the model. A probability of 0 is therefore
+    replaced with the observed frequency of positives among its rows, but with at most 0.005. If the probabilities are not
+    rounded, the maximum is 1e-6.
     """
     values, pos, neg = tally.stack_axes()
     if clip is not None:
@@ -80,7 +82,7 @@ def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, Floa
 
 
 def find_half_step(values: FloatArray) -> float:
-    """Return half the rounding step of the probabilities, e.g. 0.005 for 2 decimal places; 1e-6 if they are not rounded."""
+    """Return half the rounding step of the probabilities, e.g. 0.005 for 2 decimal places, or 1e-6 if they are not rounded."""
     inside = values[(values > 0) & (values < 1)]
     if not inside.size or inside.size == values.size:
         return _SMALL
@@ -94,7 +96,7 @@ def find_half_step(values: FloatArray) -> float:
 
 
 def describe_bounds(low: float, high: float) -> str:
-    """Describe which values replace probabilities of 0 and 1; empty if no probability is replaced."""
+    """Describe which values replace probabilities of 0 and 1. The text is empty if no probability is replaced."""
     low, high = (float(f"{bound:.3g}") for bound in (low, high))
     texts = [f"a probability of 0 counts as {np.format_float_positional(low, trim='-')}"] if low else []
     texts += [f"a probability of 1 counts as {1 - high:.12g}"] if high else []
@@ -264,8 +266,8 @@ def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatA
 def oe_ratio(tally: ScoreTally) -> FloatArray:
     """O:E ratio: observed number of positives divided by the sum of the probabilities.
 
-    The ratio is above 1 if the probabilities are too low on average. Its confidence limits treat the
-    probabilities as fixed. They are limits of the expected number of positives, divided by the sum of the probabilities.
+    The ratio is above 1 if the probabilities are too low on average. The confidence limits treat the probabilities as fixed.
+    They are the limits of the expected number of positives, divided by the sum of the probabilities.
 
     Examples
     --------
@@ -280,7 +282,7 @@ def oe_ratio(tally: ScoreTally) -> FloatArray:
 
 
 def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Return frequencies fitted by isotonic regression, from the highest probability to the lowest; NaN for empty lines."""
+    """Return the frequencies fitted by isotonic regression, in descending order; NaN for lines without rows."""
     from scipy.optimize import isotonic_regression
 
     fitted = np.full(len(total), np.nan)
@@ -324,8 +326,8 @@ def _decompose_lines(tally: ScoreTally, part: int) -> FloatArray:
 def brier_miscalibration(tally: ScoreTally) -> FloatArray:
     """Miscalibration: the part of the Brier score that isotonic recalibration removes.
 
-    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples, it is
-    biased upwards, because isotonic regression overfits.
+    Miscalibration is a component of the Brier score, which equals miscalibration - discrimination + uncertainty. In small
+    samples, it is biased upwards, because isotonic regression overfits.
 
     Examples
     --------
@@ -348,8 +350,8 @@ def brier_miscalibration(tally: ScoreTally) -> FloatArray:
 def brier_discrimination(tally: ScoreTally) -> FloatArray:
     """Discrimination: how much better recalibrated probabilities are than the class proportion.
 
-    It is a component of the decomposition Brier score = miscalibration - discrimination + uncertainty. In small samples, it is
-    biased upwards, because isotonic regression overfits.
+    Discrimination is a component of the Brier score, which equals miscalibration - discrimination + uncertainty. In small
+    samples, it is biased upwards, because isotonic regression overfits.
 
     Examples
     --------
@@ -370,9 +372,10 @@ def _get_quantile(sample: OutcomeSample, level: float) -> float:
 
 
 def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, with_slope: bool) -> Limits:
-    """Compute limits of the intercept (with slope 1) or of the slope.
+    """Compute the limits of the intercept (with a slope of 1) or of the slope.
 
-    If the robust variance is larger than the usual variance, the likelihood ratio is divided by the ratio of the two variances.
+    If the robust variance is larger than the usual variance, the likelihood ratio statistic is divided by the ratio of the two
+    variances.
     """
     logits, pos, total = (array[0] for array in _compute_logits(sample.tally, clip))
     low_bound, high_bound = (float(bound[0, 0]) for bound in find_bounds(sample.tally, clip))
@@ -415,7 +418,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, wit
 
 
 def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
-    """Find where a concave function, which has its maximum at `start`, decreases to `value`."""
+    """Find the point at which a concave function with its maximum at `start` has decreased to `value`."""
     from scipy.optimize import brentq
 
     for _ in range(_MAX_STEPS):
@@ -426,7 +429,7 @@ def _find_crossing(function: Callable[[float], float], value: float, start: floa
 
 
 def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, with_slope: bool) -> str:
-    """Explain why the intercept or the slope is undefined; empty if it is defined."""
+    """Explain why the intercept or the slope is undefined. The text is empty if it is defined."""
     if not 0 < pos.sum() < total.sum():
         return f"undefined because {_ONE_CLASS}"
     if not with_slope or _has_slope(logits[None], pos[None], total[None])[0]:
@@ -447,7 +450,7 @@ def _limit_slope(sample: OutcomeSample, level: float, clip: float | None = None)
 
 @set_limits(oe_ratio)
 def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
-    """Compute limits from the Wilson limits of the proportion of positives, with fixed probabilities."""
+    """Derive limits from the Wilson limits of the proportion of positives. The probabilities are treated as fixed."""
     weights = sample.row_weights
     expected = float((weights * sample.values).sum())
     if not expected > 0:
@@ -502,7 +505,7 @@ def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, L
 
 
 def _crossfit(sample: OutcomeSample) -> FloatArray:
-    """Compute the squared error of each row after recalibration on the other folds; equal rows share their mean error."""
+    """Compute the squared error of each row after recalibration on the other folds. Equal rows share their mean error."""
     rng = np.random.default_rng(0)
     values, outcome = sample.values, sample.is_positive
     repeats = np.ones(len(values), dtype=np.intp) if sample.counts is None else sample.counts.astype(np.intp)
@@ -539,7 +542,7 @@ def _limit_discrimination(sample: OutcomeSample, level: float) -> Limits:
 
 _PARTS: tuple[Any, ...] = (brier_miscalibration, brier_discrimination)
 for _part in _PARTS:
-    _part.is_bootstrapped = False  # isotonic regression overfits resamples more, because they have fewer distinct rows
+    _part.is_bootstrapped = False  # isotonic regression overfits resamples even more, because they have fewer distinct rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -549,13 +552,14 @@ class BrierDecomposition:
     Attributes
     ----------
     brier : float
-        Brier score: mean squared error of the probabilities of one class. Call `interval("brier", ...)` to compute its limits.
+        Brier score: mean squared error of the probabilities of one class. Call `interval("brier", ...)` to compute the limits
+        of the Brier score.
     miscalibration : Interval
         Brier score minus the Brier score of the recalibrated probabilities; lower is better.
     discrimination : Interval
         Brier score of the class proportion minus that of the recalibrated probabilities; higher is better.
     uncertainty : Interval
-        Brier score of always predicting the class proportion; it does not depend on the model.
+        Brier score of always predicting the class proportion. The value is the same for all models.
 
     Examples
     --------
@@ -621,7 +625,8 @@ def brier_decomposition(
     -------
     BrierDecomposition
         The equation Brier score = miscalibration - discrimination + uncertainty holds exactly. The limits of miscalibration and
-        discrimination are conservative. Both estimates are too large in small samples, so their lower limits are cross-fitted.
+        discrimination are conservative. Both estimates are biased upwards in small samples, so their lower limits are
+        cross-fitted.
 
     References
     ----------
@@ -653,7 +658,7 @@ def decompose_brier(sample: OutcomeSample, level: float) -> BrierDecomposition:
 
 
 def build_uncertainty(sample: OutcomeSample, level: float) -> Interval:
-    """Compute p (1 - p) of the proportion p of positives, with limits from the Wilson limits of p."""
+    """Compute p (1 - p) for the proportion p of positives, with limits derived from the Wilson limits of p."""
     weights = sample.row_weights
     base = float((weights * sample.is_positive).sum() / weights.sum())
     low, high = _limit_proportion(sample, level)
@@ -678,8 +683,8 @@ def corp_curve(
 ) -> pd.DataFrame:
     """Compute the CORP calibration curve by isotonic regression, with a consistency band.
 
-    The curve does not depend on a choice of bins. At each point, the band contains the curve of a calibrated model with
-    probability `level`. A curve that leaves the band indicates miscalibration.
+    The curve does not depend on a choice of bins. With probability `level`, the curve of a calibrated model lies in the band at
+    a given point. A curve that leaves the band indicates miscalibration.
 
     Parameters
     ----------

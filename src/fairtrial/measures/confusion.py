@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Cells(NamedTuple):
-    """Numbers of true and false positives and negatives, for each class against the rest.
+    """Counts of true and false positives and negatives of each class against the rest.
 
     Attributes
     ----------
     tp, fp, fn, tn : ndarray
-        True positives, false positives, false negatives and true negatives. The last axis is the class.
+        True positives, false positives, false negatives and true negatives, with one entry per class on the last axis.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Confusion:
     Parameters
     ----------
     table : array-like of shape (k, k) or (batch, k, k)
-        Counts or sums of weights. A leading axis makes a batch of tables.
+        Counts or sums of weights. An array with a leading axis is a batch of tables.
     labels : tuple, optional
         Classes. Default: 0, 1, ...
     positive : int, optional
@@ -141,7 +141,7 @@ class Confusion:
 
     @property
     def hits(self) -> FloatArray:
-        """Return the diagonal."""
+        """Return the weight of the correct predictions of each class."""
         return np.diagonal(self.table, axis1=-2, axis2=-1)
 
     @property

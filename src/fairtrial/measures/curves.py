@@ -1,7 +1,7 @@
 """Curves: ROC, precision-recall, gain, calibration, cost and Brier curves.
 
-A case is predicted positive if its score is at least the threshold. At threshold inf, no case is predicted positive. A curve is
-a formula over a `ScoreTally`. `ScoreCurve` reads and checks the input and issues warnings.
+A case is predicted positive if its score is at least the threshold. At threshold inf, no case is predicted positive. The
+formula of a curve uses a `ScoreTally`. `ScoreCurve` reads and checks the input and issues warnings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "
 
 
 class ScoreCurve:
-    """A function that computes a curve from true labels and scores; its method `of` uses a tally of scores."""
+    """A function that computes a curve from true labels and scores. Its method `of` uses a tally of scores."""
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
@@ -67,7 +67,7 @@ class ScoreCurve:
         tally : ScoreTally
             Tally of scores.
         max_points : int, optional
-            Thin the curve evenly to this number of points; both ends are kept. Default: all points.
+            Thin the curve evenly to this number of points, including both ends. Default: all points.
 
         Returns
         -------
@@ -108,7 +108,7 @@ def _read_curve_rows(
     *,
     probabilities: bool,
 ) -> RankedRows:
-    """Check the input, and return the rows with the positive class encoded against all other classes."""
+    """Check the input and return the rows of the positive class against all other classes."""
     rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
     if len(rows.classes) > 2:
         rows.classes.require_positive(" because a curve shows one class against the rest")
@@ -168,7 +168,8 @@ def roc_curve(tally: ScoreTally) -> CurveColumns:
 def roc_hull(tally: ScoreTally) -> CurveColumns:
     """Corners of the ROC convex hull, with the costs for which each corner is optimal.
 
-    See Provost & Fawcett (2001). The cost ranges of adjacent corners share a limit. Together, they cover all costs from 0 to 1.
+    See Provost & Fawcett (2001). The cost ranges of adjacent corners share a limit. Together, the ranges cover all costs from 0
+    to 1.
 
     Returns
     -------
@@ -229,10 +230,10 @@ def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def gain_curve(tally: ScoreTally) -> CurveColumns:
-    """Gain and lift: proportion of all positives that are among the highest-scored cases.
+    """Gain and lift if the cases with the highest scores are targeted.
 
-    See Vuk & Curk (2006). Lift is gain divided by the proportion of cases targeted. No case is targeted in the first row, so
-    the lift of the second row is repeated there.
+    See Vuk & Curk (2006). Gain is the proportion of all positives that are targeted. Lift is gain divided by the proportion of
+    cases targeted. No case is targeted in the first row, so the lift of the second row is repeated there.
 
     Returns
     -------
@@ -319,8 +320,8 @@ def calibration_curve(
     level : float, default 0.95
         Confidence level of the limits.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other. Clusters
-        and weights cannot be combined.
+        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other. Clusters cannot be combined
+        with weights.
 
     Returns
     -------
@@ -387,8 +388,8 @@ def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> t
 def cost_lines(tally: ScoreTally) -> CurveColumns:
     """Cost lines: expected cost of each threshold in the cost space of Drummond & Holte.
 
-    The line of a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. The first line predicts all
-    cases negative, and the last line predicts all cases positive.
+    The line of a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. On the first line, all cases
+    are predicted negative. On the last line, all cases are predicted positive.
 
     Returns
     -------
@@ -416,12 +417,13 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
 
     The curve was proposed by Drummond & Holte (2006). With class proportions p and misclassification costs C, the probability
     cost is PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`,
-    including those of the two trivial classifiers. It is linear between the rows.
+    including those of the two trivial classifiers. The curve is linear between the rows.
 
     Returns
     -------
     DataFrame
-        Columns `probability_cost`, `expected_cost` and `threshold`. Each threshold is optimal from its row to the next row.
+        Columns `probability_cost`, `expected_cost` and `threshold`. Each threshold is optimal from the probability cost in its
+        row to that in the next row.
 
     Examples
     --------
@@ -438,7 +440,7 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
         return {"probability_cost": np.array([0.0, 1.0]), "expected_cost": undefined, "threshold": undefined}
     fpr, fnr = fp / fp[-1], (tp[-1] - tp) / tp[-1]
     run, rise = np.diff(fpr), -np.diff(fnr)
-    # Two adjacent corners cost the same at PC = 1 / (1 + slope); rounding must not reverse their order.
+    # Two adjacent corners cost the same at PC = 1 / (1 + slope). Rounding must not reverse the order of these values.
     edges = np.maximum.accumulate(np.concatenate(([0.0], run / (run + rise), [1.0])))
     best = np.flatnonzero(np.diff(edges) > 0)
     start = edges[best]
@@ -454,8 +456,9 @@ def brier_curve(tally: ScoreTally) -> CurveColumns:
     """Brier curve: loss if each case is classified by comparing its probability with the cost.
 
     A false positive costs c, and a false negative costs 1 - c. Cases with a probability above c are predicted positive. The
-    loss is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). It is linear between the
-    probabilities and jumps at each probability, so each probability has two rows. The area under the curve is the Brier score.
+    loss is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). The loss is linear between
+    the probabilities and jumps at each probability, so each probability has two rows. The area under the curve is the Brier
+    score.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def differences(
         Predictions by model: labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
         "auto", "bca", "percentile", "score", "delong" or "newcombe". "auto" selects "score" for two-class AUCs of unweighted
-        rows, and "bca" otherwise. "score" and "newcombe" combine the limits of both AUCs (Zou & Donner 2008).
+        rows and "bca" otherwise. "score" and "newcombe" combine the limits of both AUCs (Zou & Donner 2008).
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -113,7 +113,7 @@ def differences(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
-        Average over classes, as in a call of the measure.
+        Average over classes, as in a call to the measure.
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
     **params : Any
@@ -176,7 +176,7 @@ class Differences:
     pairs : tuple of (str, str)
         Names of the first and the second model of each pair.
     intervals : tuple of Interval
-        Interval for the difference first - second of each pair.
+        Interval for the difference (first minus second) of each pair.
 
     Examples
     --------

@@ -34,7 +34,8 @@ class Efficiency:
     efficiency, super_efficiency : Series
         Values by learner.
     weights : DataFrame
-        Weights of the measures with which each learner has its highest efficiency; not unique for efficient learners.
+        Weights of the measures with which each learner has its highest efficiency. The weights of efficient learners are not
+        unique.
     outputs, inputs : tuple of str
         Measures for which higher values (`outputs`) and lower values (`inputs`) are better.
     epsilon : float
@@ -95,7 +96,7 @@ def efficiency(
     other learner has a higher ratio with these weights.
 
     Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners. It is computed without the constraint for the
-    learner itself. It is infinite if no combination of the other learners performs as well as this learner.
+    learner itself. Super-efficiency is infinite if no combination of the other learners performs as well as this learner.
 
     Parameters
     ----------
@@ -103,10 +104,10 @@ def efficiency(
         One row per learner, one column per measure.
     outputs, inputs : list of str, optional
         Columns for which higher values (`outputs`) or lower values (`inputs`) are better. Default: the remaining columns,
-        according to the directions of the registered measures. An empty list stands for a constant 1.
+        according to the directions of the registered measures. An empty list means a constant of 1.
     epsilon : float, default 0
-        Smallest allowed weight of each measure, in the unit of the measure. If it is positive, a learner that is dominated by
-        another learner is not efficient.
+        Smallest allowed weight of each measure, in the unit of the measure. If `epsilon` is positive, a learner that is
+        dominated by another learner is not efficient.
 
     Returns
     -------

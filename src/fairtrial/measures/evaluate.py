@@ -25,7 +25,7 @@ _COLUMN = {"labels": "y_pred", "values": "y_pred", "scores": "y_score", "probabi
 
 _INPUT_KINDS = ("labels", "scores", "probabilities")
 
-# With two classes or one column of scores, the first equals the AUC, and the second is undefined.
+# With two classes or one column of scores, Hand and Till's M equals the AUC, and top-k accuracy is undefined.
 _MORE_CLASSES = (ranking.hand_till, ranking.top_k_accuracy)
 
 
@@ -40,11 +40,11 @@ class Evaluation:
     rows : int
         Number of rows.
     notes : tuple of str
-        Assumptions, and reasons why measures are omitted.
+        Assumptions, and the reasons why measures are omitted.
     about : str
         Rows, classes and confidence level in one line.
     n_classes : int
-        Number of classes. Some chance levels depend on it.
+        Number of classes, on which some chance levels depend.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def evaluate(
     measures : str, Measure or list of them, default "all"
         Measures to compute.
     interval : {"auto", "bca", "percentile"} or None, default "auto"
-        Method of the intervals, see `interval`. With None, no intervals are computed, which is much faster.
+        Method of the intervals, as for `interval`. If it is None, no intervals are computed, which is much faster.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -187,7 +187,7 @@ def evaluate(
     clusters = intervals.read_clusters(cluster, sample_weight, stratified)
     plan = IntervalPlan(interval or "auto", level, resamples, seed, stratified, clusters)
     with warnings.catch_warnings():
-        # One warning for the whole table instead of one per measure.
+        # Issue one warning for the whole table instead of one per measure.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         results = (
             intervals.compute_intervals(bound_measures, plan)
@@ -206,7 +206,7 @@ def evaluate(
 
 
 class _EvaluationInput:
-    """The input columns, notes, and the checked rows, which are built once per kind of input."""
+    """The input columns, the notes, and the checked rows. The rows are built once for each kind of input."""
 
     def __init__(self, y_true: Any, y_pred: Any, y_score: Any, options: dict[str, Any]) -> None:
         self.y_true, self.options = y_true, options

@@ -98,8 +98,8 @@ def demographic_parity_ratio(
     Returns
     -------
     Interval
-        The limits cover the ratios of all pairs of groups simultaneously. The estimate is biased downwards if groups are
-        small. It is NaN if no row is selected.
+        The limits cover the ratios of all pairs of groups simultaneously. The estimate is biased downwards if groups are small.
+        The estimate is NaN if no row is selected.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def equalized_odds_ratio(
     -------
     Interval
         The limits cover the ratios of both rates between all pairs of groups simultaneously. The estimate is biased downwards
-        if groups are small. It is NaN if a rate is 0 in every group.
+        if groups are small. The estimate is NaN if a rate is 0 in every group.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def equalized_odds_ratio(
 
 
 class _Rates:
-    """Rates of each group: proportion of rows predicted positive among all rows, among positives and among negatives."""
+    """Rates of each group: proportions of rows predicted positive among all rows, among positives and among negatives."""
 
     def __init__(
         self,
@@ -231,7 +231,10 @@ class _Rates:
         choose: Callable[[Sequence[float]], float],
         compute: Callable[[Rates, float], tuple[float, float, float]],
     ) -> Interval:
-        """Compute the extreme value over all pairs of groups and the named rates (Bonferroni adjustment for the rates)."""
+        """Compute the extreme value over all pairs of groups and the named rates.
+
+        The confidence level is Bonferroni-adjusted for the number of rates.
+        """
         results, notes = [], []
         for name in names:
             defined = [rate for rate in self.rates[name] if not math.isnan(rate.value)]

@@ -71,7 +71,7 @@ def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, l
     """Compute the Wilson interval for a proportion from the successes and trials of each cluster.
 
     The effective sample size is the number of trials divided by the design effect, which is at least 1. If all trials succeed
-    or all trials fail, it is the number of clusters. The limits are NaN if there is only one cluster.
+    or all trials fail, the effective sample size is the number of clusters. The limits are NaN if there is only one cluster.
 
     >>> low, high = compute_clustered_wilson_limits(np.array([8.0, 5, 9, 6]), np.full(4, 10.0), 0.95)
     >>> low < 0.7 < high
@@ -95,7 +95,7 @@ def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> C
 
 
 def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute the exact interval by Clopper and Pearson (1934), which is conservative.
+    """Compute the exact interval of Clopper and Pearson (1934), which is conservative.
 
     >>> low, high = compute_clopper_pearson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 5
     >>> round(low, 4), round(high, 4)
@@ -110,7 +110,9 @@ def compute_clopper_pearson_limits(successes: float, trials: float, level: float
 
 
 def compute_wald_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute the Gaussian (Wald) interval p +- z sqrt(p (1 - p) / n), truncated to [0, 1]; for comparison only.
+    """Compute the Gaussian (Wald) interval p +- z sqrt(p (1 - p) / n), truncated to [0, 1].
+
+    The interval is for comparison only.
 
     >>> low, high = compute_wald_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 1
     >>> round(low, 4), round(high, 4)
@@ -147,7 +149,7 @@ def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> Conf
 
 
 def compute_normal_quantile(level: float) -> float:
-    """Return z such that a standard normal variable lies between -z and z with this probability."""
+    """Return z such that a standard normal variable lies between -z and z with the probability `level`."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
@@ -165,7 +167,7 @@ _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 WITHOUT_LIMITS = {
     "calibration_error": "no limits, because the estimate is biased upwards and bootstrap samples are biased even more"
 }
-"""Measures without confidence limits, with the reason. Bootstrap limits of the calibration error are not valid."""
+"""Measures without confidence limits, and the reasons. Bootstrap limits of the calibration error are not valid."""
 
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "wald", "score", "delong", "newcombe")
 _PROPORTION_LIMITS: dict[str, Callable[[float, float, float], ConfidenceLimits]] = {
@@ -277,8 +279,8 @@ def interval(
           net benefit have methods of their own. All other measures use BCa.
         - "bca", "percentile": bootstrap.
         - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
-        - "wald": Gaussian interval for the same proportions, for comparison only. Its coverage is far too low if there are few
-          cases or the proportion is near 0 or 1.
+        - "wald": Gaussian interval for the same proportions. It is for comparison only, because its coverage is far too low if
+          there are few cases or the proportion is near 0 or 1.
         - "score", "delong", "newcombe": two-class AUCs of unweighted rows. "score" uses Wilson limits with an effective number
           of cases and is also valid with few cases. "delong" uses the logit scale.
     level : float, default 0.95
@@ -296,7 +298,7 @@ def interval(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
-        Average over classes, as in a call of the measure.
+        Average over classes, as in a call to the measure.
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
     **params : Any
@@ -366,7 +368,7 @@ def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) 
     """Compute the number of independent, unweighted rows that would give the same precision (Kish 1965).
 
     This effective number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. If all rows or
-    clusters have the same total weight, it is the number of rows or clusters.
+    clusters have the same total weight, the effective number is the number of rows or clusters.
 
     >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
     (6.0, 3.0)
@@ -401,7 +403,7 @@ def read_clusters(
 
 @dataclass(frozen=True)
 class BoundMeasure:
-    """A measure together with the rows and the options with which it is computed."""
+    """A measure with the rows and the parameters from which it is computed."""
 
     measure: Measure
     rows: Any
@@ -412,7 +414,7 @@ class BoundMeasure:
         self.measure.check(self.params["average"], formula_params)
 
     def estimate(self) -> float:
-        """Compute the value; NaN without a warning if it is undefined."""
+        """Compute the value. If it is undefined, return NaN without a warning."""
         return float(self.measure.compute_values(self.rows, **self.params)[0])
 
     def compute_resampled(self, draw_counts: DrawCounts) -> FloatArray:
@@ -464,7 +466,10 @@ class BoundMeasure:
         return np.asarray(self.measure.formula(self.rows, **params), dtype=np.float64)
 
     def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the numerator and denominator of each cluster; None if there are too many clusters and classes."""
+        """Return the numerator and the denominator of a proportion for each cluster.
+
+        The result is None if there are too many clusters and classes.
+        """
         _check.check_same_length(y_true=self.rows.true, cluster=clusters)
         if not isinstance(self.measure, LabelMeasure):
             successes = np.bincount(clusters, self._list_successes()).astype(np.float64)
@@ -479,7 +484,7 @@ class BoundMeasure:
 
 
 def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
-    """Compute intervals for several measures on the same rows; all bootstrap intervals share the same resamples."""
+    """Compute intervals for several measures on the same rows. All bootstrap intervals share the same resamples."""
     intervals: dict[int, Interval] = {}
     to_draw: list[int] = []
     for i, bound_measure in enumerate(bound_measures):
@@ -685,7 +690,7 @@ def _build_bootstrap_interval(
 
 
 def _widen_level(plan: IntervalPlan) -> float:
-    """Raise the confidence level of a clustered bootstrap, so that its limits are as wide as t limits (Hesterberg 2015).
+    """Raise the confidence level of a clustered bootstrap to make its limits as wide as t limits (Hesterberg 2015).
 
     Without this correction, 95 % intervals from 20 clusters have a coverage of about 92.7 %.
     """

@@ -162,10 +162,10 @@ def mcc(table: Confusion) -> FloatArray:
 def krippendorff_alpha(table: Confusion, *, level: Literal["nominal", "ordinal", "interval"] = "nominal") -> FloatArray:
     """Krippendorff's alpha: agreement of true and predicted labels beyond chance.
 
-    The true and the predicted labels are treated as the labels of two raters. alpha = 1 - observed disagreement / expected
-    disagreement. The expected disagreement is the disagreement of two labels drawn without replacement from all true and
-    predicted labels. A weight counts as a number of rows, because alpha depends on the number of rows. If the weights sum to 1,
-    multiply them by the number of rows.
+    The true and the predicted labels are treated as the labels of two raters. Alpha is 1 - observed disagreement / expected
+    disagreement. The expected disagreement is that between two labels drawn without replacement from all true and predicted
+    labels. A weight counts as a number of rows, because alpha depends on the number of rows. If the weights sum to 1, multiply
+    them by the number of rows.
 
     Parameters
     ----------

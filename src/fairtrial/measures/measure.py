@@ -1,4 +1,4 @@
-"""Base classes of measures. A measure is a formula over a sufficient statistic, with metadata.
+"""Base classes of measures. A measure consists of a formula, which uses a sufficient statistic, and metadata.
 
 Each measure supplies only its formula. For all measures, this module checks the input, averages over classes, handles batches
 and resamples, issues warnings, and builds scorers and docstrings.
@@ -50,7 +50,7 @@ class MeasureFacts:
     range : tuple of float
         Smallest and largest possible value.
     chance : float or None
-        Expected value under random guessing with two classes; None if it depends on the class proportions.
+        Expected value under random guessing with two classes; None if this value depends on the class proportions.
     cite : str
         Reference, as in the bibliography.
     summary : str
@@ -70,13 +70,13 @@ class MeasureFacts:
     display_name : str
         Human-readable name, such as "AUC". Default: the name, with spaces instead of underscores.
     exceptions : tuple of str
-        Rules of the measure contract that do not apply: "class order", "weight scale" or "perfect predictions".
+        Rules of `fairtrial.testing.check_measure` that do not apply: "class order", "weight scale" or "perfect predictions".
     target : float or None
         Best value of a measure with the direction "target"; None for other measures.
     better : str
         Which values are better: "higher", "lower", "neither", or values near a target ("near 1").
     has_direction : bool
-        Whether higher or lower values are better, so that models can be ranked by the measure.
+        Whether higher or lower values are better. If so, models can be ranked by the measure.
 
     Examples
     --------
@@ -121,20 +121,20 @@ class MeasureFacts:
 
     @property
     def best_value(self) -> str:
-        """Explain which value is best, if neither higher nor lower values are better."""
+        """Explain which value is best if neither higher nor lower values are better."""
         if self.target is not None:
             return f"its best value is {self.target:g}"
         return "neither higher nor lower values are better"
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """Return the rules of the measure contract that do not apply to this measure."""
+        """Return the rules of `fairtrial.testing.check_measure` that do not apply to this measure."""
         return _EXCEPTIONS.get(self.name, ())
 
     def get_chance(self, n_classes: int) -> float:
         """Return the expected value under random guessing with `n_classes` classes.
 
-        The result is NaN if it depends on the class proportions.
+        The result is NaN if this value depends on the class proportions.
 
         >>> from fairtrial.measures import balanced_accuracy
         >>> balanced_accuracy.facts.get_chance(4)
@@ -200,7 +200,7 @@ class Measure:
         return self.facts.display_name
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        """Compute the value; NaN with a warning if it is undefined."""
+        """Compute the value. If it is undefined, return NaN and issue a warning."""
         return self._unwrap_value(np.asarray(self.formula(*args, **params)))
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> Any:
@@ -213,7 +213,7 @@ class Measure:
         y : array-like
             Predicted labels, scores, probabilities or values, depending on the measure.
         **options : Any
-            The options `positive`, `labels` and `sample_weight`, as in a call of the measure.
+            The options `positive`, `labels` and `sample_weight`, as in a call to the measure.
 
         Returns
         -------
@@ -232,9 +232,9 @@ class Measure:
         rows : rows
             Result of `read_rows`.
         draw_counts : ndarray of shape (R, n), optional
-            How often each row is drawn in each resample. Default: one value for the rows themselves.
+            How often each row is drawn in each resample. Default: no resamples, so one value is computed from all rows.
         average : {"auto", "binary", "macro", "weighted", "micro"} or None, default "auto"
-            Average over classes, as in a call of the measure.
+            Average over classes, as in a call to the measure.
         **params : Any
             Parameters of the formula.
 
@@ -274,7 +274,7 @@ class Measure:
         Parameters
         ----------
         **options : Any
-            The options `positive`, `labels` and `average`, and parameters of the measure.
+            The options `positive`, `labels` and `average`, and the parameters of the measure.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class Measure:
 
 
 class LabelMeasure(Measure):
-    """A measure of predicted labels: a formula over a `Confusion`, or over the `Cells` of each class."""
+    """A measure of predicted labels. The formula uses a `Confusion`, or the `Cells` of each class."""
 
     def __init__(self, formula: Callable[..., Any], facts: MeasureFacts) -> None:
         self.averages = ("auto", "binary", "macro", "weighted", "micro", None) if facts.per_class else ("auto",)
@@ -427,7 +427,7 @@ class LabelMeasure(Measure):
 
 
 class ScoreMeasure(Measure):
-    """A measure of scores: a formula over a `ScoreTally`."""
+    """A measure of scores. The formula uses a `ScoreTally`."""
 
     averages: tuple[Average, ...] = ("auto", "binary", "macro", "weighted", None)
 
@@ -507,7 +507,7 @@ class RowMeasure(Measure):
 
 
 class ProbabilityMeasure(RowMeasure):
-    """A measure of class probabilities: a formula over `ProbabilityRows`."""
+    """A measure of class probabilities. The formula uses `ProbabilityRows`."""
 
     def __call__(
         self,
@@ -529,7 +529,7 @@ class ProbabilityMeasure(RowMeasure):
 
 
 class SetMeasure(ProbabilityMeasure):
-    """A measure of prediction sets, given as one boolean column per class or as probabilities to compare with a threshold."""
+    """A measure of prediction sets: one boolean column per class, or probabilities that are compared with a threshold."""
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
         """Check the true labels and the prediction sets or probabilities, and return them as rows."""
@@ -545,15 +545,15 @@ _Limits = TypeVar("_Limits", bound=LimitsFunction)
 
 
 class OutcomeMeasure(ProbabilityMeasure):
-    """A measure that compares the probabilities of one class with its outcomes: a formula over a `ScoreTally`.
+    """A measure that compares the probabilities of one class with the outcomes. The formula uses a `ScoreTally`.
 
-    The class is the positive class. If there are several classes and no positive class, the most probable class of each row is
-    used. The function `limits` computes confidence limits without resampling.
+    This class is the positive class or, if there are several classes and no positive class, the most probable class of each
+    row. The function `limits` computes confidence limits without resampling.
     """
 
     limits: LimitsFunction | None = None
     is_bootstrapped = True
-    """Whether the bootstrap gives valid limits. If not, `limits` are used instead."""
+    """Whether the bootstrap gives valid limits. If not, the function `limits` is used instead."""
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
@@ -572,7 +572,7 @@ class OutcomeMeasure(ProbabilityMeasure):
 
 
 class ValueMeasure(RowMeasure):
-    """A measure of predicted numbers: a formula over `ValueRows`."""
+    """A measure of predicted numbers. The formula uses `ValueRows`."""
 
     def __call__(
         self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None, **params: Any
@@ -614,7 +614,7 @@ _SECTIONS = ("Parameters", "Returns", "Notes", "References", "Examples")
 
 
 def complete_docstring(text: str, **sections: str) -> str:
-    """Add sections to a docstring; new parameters come before the existing ones.
+    """Add sections to a docstring. New parameters come before the existing ones.
 
     >>> print(complete_docstring("Shift.\\n\\nParameters\\n----------\\nby : int", Parameters="x : int", Returns="int"))
     Shift.
@@ -726,21 +726,21 @@ def measure(
     cite : str
         Reference.
     chance : float, optional
-        Expected value under random guessing with two classes. Omit it if the value depends on the class proportions.
+        Expected value under random guessing with two classes. Omit `chance` if this value depends on the class proportions.
     name : str, optional
         Name in the registry. Default: the name of the function.
     display_name : str, optional
         Human-readable name, such as "AUC". Default: the name, with spaces instead of underscores.
     target : float, optional
-        Best value. It is required if, and only if, the direction is "target".
+        Best value. Pass it if and only if the direction is "target".
     exceptions : tuple of str, optional
-        Rules of the measure contract that do not apply. Pass "class order" if the value depends on the order of the classes.
-        Pass "weight scale" if it changes when all weights are multiplied by a constant. Pass "perfect predictions" if correct
-        predictions do not always have the best value.
+        Rules of `fairtrial.testing.check_measure` that do not apply. Pass "class order" if the value depends on the order of
+        the classes. Pass "weight scale" if the value changes when all weights are multiplied by a constant. Pass "perfect
+        predictions" if correct predictions do not always have the best value.
     **facts : Any
-        Other fields of `MeasureFacts`. With `proportion=True`, the measure has Wilson and Clopper-Pearson intervals. The
-        formula must then return the numerator and the denominator (labels), or the success of each row as a number from 0 to 1
-        (class scores and probabilities).
+        Other fields of `MeasureFacts`. With `proportion=True`, the measure has Wilson and Clopper-Pearson intervals. For
+        labels, the formula must then return the numerator and the denominator. For class scores and probabilities, it must
+        return the success of each row as a number from 0 to 1.
 
     Returns
     -------

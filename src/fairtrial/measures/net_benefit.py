@@ -1,9 +1,9 @@
 """Net benefit of acting on predicted probabilities, and decision curves.
 
-At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit of a model is a
-mean over rows, and so is the difference between two models. Both are sums of proportions of rows, multiplied by known factors.
-Their limits therefore follow from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) and from the correlations
-of a multinomial sample.
+At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit of a model is a mean
+over rows, and so is the difference between two models. Both are sums of proportions of rows multiplied by known factors. The
+limits are computed from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) and from their correlations in a
+multinomial sample.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> F
 
     True and false positives are proportions of all rows, so 0.039 means 39 net true positives per 1,000 rows. A row is
     predicted positive if its probability is at least `threshold`. Treating no row has a net benefit of 0. Treating all rows has
-    the net benefit of a model whose probabilities are all 1. With several classes and no positive class, the most
-    probable class of each row is used. A prediction is positive if the probability of this class is at least `threshold`, and
-    true if this class is correct.
+    the net benefit of a model whose probabilities are all 1. With several classes and no positive class, the most probable
+    class of each row is used. A prediction is positive if the probability of this class is at least `threshold`. It is a true
+    positive if this class is the true class.
 
     Parameters
     ----------
     threshold : float, default 0.5
-        Lowest probability at which a row is treated, between 0 and 1. At a threshold t, a false positive costs t / (1 - t)
-        times the benefit of a true positive.
+        Lowest probability at which a row is treated. It must lie between 0 and 1. At a threshold t, a false positive costs t /
+        (1 - t) times the benefit of a true positive.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _limit_net_benefit(
 class _Decisions:
     """Outcomes and weights of rows, and the thresholds that decide which rows are treated.
 
-    If the rows come from a tally, `counts` contains the number of equal rows. `weights` is None if rows are not weighted.
+    If the rows come from a tally, `counts` contains the number of equal rows. If rows are not weighted, `weights` is None.
     """
 
     thresholds: FloatArray
@@ -103,7 +103,7 @@ class _Decisions:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Compute the difference in net benefit, first minus second, with limits.
 
-        Each argument contains the scores of the rows. Pass None to treat no rows, or infinite scores to treat all rows.
+        `first` and `second` contain the scores of the rows. Pass None to treat no rows, or infinite scores to treat all rows.
         """
         first_bins, second_bins = self._assign_bins(first), self._assign_bins(second)
         weights = np.ones(len(self.is_positive)) if self.weights is None else self.weights
@@ -138,7 +138,10 @@ class _Decisions:
         return cells
 
     def _sum_treated(self, low: IntArray, high: IntArray, chosen: npt.NDArray[np.bool_], weights: FloatArray) -> FloatArray:
-        """Sum the weights of the chosen rows at each threshold; a row counts at thresholds with index `low` to `high` - 1."""
+        """Sum the weights of the chosen rows at each threshold.
+
+        A row counts at the thresholds with index `low` to `high` - 1.
+        """
         size = len(self.thresholds) + 1
         starts, stops = (np.bincount(bins[chosen], weights[chosen], minlength=size) for bins in (low, high))
         return np.cumsum(starts - stops)[:-1]
@@ -242,7 +245,7 @@ def decision_curve(
     thresholds : array-like, optional
         Thresholds between 0 and 1. Default: 0.01, 0.02, ..., 0.99.
     level : float, default 0.95
-        Confidence level of the limits, which are valid for each threshold separately.
+        Confidence level of the limits. The limits are valid for each threshold separately.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
@@ -256,7 +259,7 @@ def decision_curve(
     -------
     DataFrame
         One row per model and threshold, with columns `model` (if `y_score` is a mapping), `threshold`, `net_benefit`, `low`,
-        `high`, `treat_all` and `treat_none`. The last two are the net benefits of treating all rows and no row.
+        `high`, `treat_all` and `treat_none`. The last two columns contain the net benefits of treating all rows and no row.
 
     See Also
     --------
@@ -302,7 +305,7 @@ def decision_differences(
 ) -> pd.DataFrame:
     """Compare the net benefits of models with each other and with simple strategies.
 
-    The result contains paired differences between each model and all other models, treating all rows, and treating no row.
+    Each model is compared with all other models, with treating all rows, and with treating no row. All differences are paired.
 
     Parameters
     ----------
@@ -314,7 +317,7 @@ def decision_differences(
     thresholds : array-like, optional
         Thresholds between 0 and 1. Default: 0.01, 0.02, ..., 0.99.
     level : float, default 0.95
-        Confidence level of the limits, which are valid for each difference and threshold separately.
+        Confidence level of the limits. The limits are valid for each difference and threshold separately.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional

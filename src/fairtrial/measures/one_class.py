@@ -1,4 +1,7 @@
-"""Measures of predicted labels for one class against the rest, averaged over classes if there are more than two."""
+"""Measures of predicted labels for one class against the rest.
+
+If there are more than two classes, the measures are averaged over the classes.
+"""
 
 from __future__ import annotations
 
@@ -196,7 +199,7 @@ def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
     Parameters
     ----------
     beta : float, default 1
-        Weight of recall relative to precision; 1 is the F1 score, and 0 is precision.
+        Weight of recall relative to precision. A value of 1 gives the F1 score, and 0 gives precision.
 
     Examples
     --------
@@ -311,7 +314,7 @@ def fowlkes_mallows(cells: Cells) -> FloatArray:
 def positive_likelihood_ratio(cells: Cells) -> FloatArray:
     """Likelihood ratio of a positive prediction: recall / false positive rate.
 
-    It is infinite if there are no false positives.
+    The ratio is infinite if there are no false positives.
 
     Examples
     --------
@@ -335,7 +338,7 @@ def positive_likelihood_ratio(cells: Cells) -> FloatArray:
 def negative_likelihood_ratio(cells: Cells) -> FloatArray:
     """Likelihood ratio of a negative prediction: false negative rate / specificity.
 
-    It is infinite if there are no true negatives.
+    The ratio is infinite if there are no true negatives.
 
     Examples
     --------
@@ -359,7 +362,7 @@ def negative_likelihood_ratio(cells: Cells) -> FloatArray:
 def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
     """Diagnostic odds ratio: TP TN / (FP FN).
 
-    It is infinite if there are no false positives or no false negatives.
+    The ratio is infinite if there are no false positives or no false negatives.
 
     Examples
     --------

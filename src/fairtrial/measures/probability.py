@@ -24,8 +24,8 @@ _SET_TOLERANCE = 1e-12
 def brier(rows: ProbabilityRows) -> FloatArray:
     """Brier score: mean squared error of the probabilities.
 
-    With two classes, it is the squared error of the positive class, which is at most 1. With more classes, it is the sum of the
-    squared errors of all classes, which is at most 2.
+    With two classes, the score is the squared error of the positive class, which is at most 1. With more classes, it is the sum
+    of the squared errors of all classes, which is at most 2.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def mae(rows: ProbabilityRows) -> FloatArray:
 def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
     """Log loss: mean of -ln(probability of the true class).
 
-    It is infinite if the probability of a true class is 0, unless probabilities are clipped.
+    The log loss is infinite if the probability of a true class is 0, unless probabilities are clipped.
 
     Parameters
     ----------
@@ -102,15 +102,16 @@ def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
 def probabilistic_auc(rows: ProbabilityRows) -> FloatArray:
     """Probabilistic AUC: mean of (1 + p+ - p-) / 2 over all pairs of a positive and a negative.
 
-    Here, p+ and p- are the probabilities of the positive class for the positive and for the negative. The value equals (mean
-    probability of positives - mean probability of negatives + 1) / 2. It therefore measures how far apart the probabilities of
-    the two classes are. With more than two classes, it is the mean over the classes, each against the rest.
+    Here, p+ and p- are the predicted probabilities of the positive class for the positive and the negative of the pair. The
+    value equals (mean probability of positives - mean probability of negatives + 1) / 2. It therefore measures how far apart
+    the probabilities of the two classes are. With more than two classes, the value is the mean over all classes, each against
+    the rest.
 
     Notes
     -----
-    The difference between the two means is Tjur's coefficient of discrimination. The partial AUC (`partial_auc`) is also
-    abbreviated pAUC, but is a different measure. Vanderlooy and Hüllermeier (2008) found no advantage of the probabilistic AUC
-    over the AUC for choosing a model.
+    The difference between the mean probabilities of positives and negatives is Tjur's coefficient of discrimination. The
+    partial AUC (`partial_auc`) is also abbreviated pAUC, but is a different measure. Vanderlooy and Hüllermeier (2008) found no
+    advantage of the probabilistic AUC over the AUC for choosing a model.
 
     Examples
     --------
@@ -137,21 +138,21 @@ def information_score(
 ) -> FloatArray:
     """Kononenko and Bratko's information score: information gained over the prior, in bits.
 
-    A row gains log2(p / prior) if the probability p of its true class exceeds the prior. Otherwise it loses log2((1 - p) / (1 -
-    prior)).
+    A row gains log2(p / prior) if the probability p of its true class exceeds the prior. Otherwise, the row loses log2((1 - p)
+    / (1 - prior)).
 
     Parameters
     ----------
     kind : {"mean", "total", "relative"}, default "mean"
         Mean over rows, sum over rows, or sum as a percentage of the mean entropy of the prior.
     prior : array-like of shape (k,) or (n, k), optional
-        Prior probability of each class, for all rows or for each row. Preferably, estimate it from the training data.
-        Default: the class proportions in `y_true`.
+        Prior probability of each class, either the same for all rows or one for each row. Preferably, estimate the prior from
+        the training data. Default: the class proportions in `y_true`.
 
     Notes
     -----
-    WEKA reports all three kinds. Its prior is (1 + count) / (classes + rows) in the training fold. Its relative score uses the
-    entropy of the last fold.
+    WEKA reports all three kinds. The prior in WEKA is (1 + count) / (classes + rows) in the training fold. The relative score
+    in WEKA uses the entropy of the last fold.
 
     Examples
     --------
@@ -246,8 +247,8 @@ def calibration_error(
 def ranked_probability_score(rows: ProbabilityRows) -> FloatArray:
     """Ranked probability score of ordered classes: squared error of cumulative probabilities.
 
-    The squared errors are summed over the first k - 1 of k classes and divided by k - 1, so the score is at most 1. With two
-    classes, it is the Brier score. The classes are ordered as in `labels`. By default, they are in sort order.
+    The sum of the squared errors over the first k - 1 of k classes is divided by k - 1. The score is therefore at most 1. With
+    two classes, the score is the Brier score. The classes are ordered as in `labels`. By default, they are in sort order.
 
     Examples
     --------
@@ -318,7 +319,7 @@ def d2_brier(rows: ProbabilityRows) -> FloatArray:
 
 
 def _compute_skill(rows: ProbabilityRows, loss: FloatArray, reference_loss: FloatArray) -> FloatArray:
-    """Compute 1 - loss / reference loss; NaN if all rows are of one class."""
+    """Compute 1 - loss / reference loss. The result is NaN if all rows are of one class."""
     has_classes = (rows.class_proportions > 0).sum(axis=1) > 1
     return 1 - compute_ratio(loss, np.where(has_classes, reference_loss, np.nan))
 
@@ -341,7 +342,7 @@ def set_coverage(rows: ProbabilityRows, *, threshold: float = 0.1) -> FloatArray
     Parameters
     ----------
     threshold : float, default 0.1
-        Lowest probability at which a class belongs to the set. It is not used for boolean columns.
+        Lowest probability at which a class belongs to the set. The threshold is not used for boolean columns.
 
     Examples
     --------
@@ -369,7 +370,7 @@ def set_width(rows: ProbabilityRows, *, threshold: float = 0.1) -> FloatArray:
     Parameters
     ----------
     threshold : float, default 0.1
-        Lowest probability at which a class belongs to the set. It is not used for boolean columns.
+        Lowest probability at which a class belongs to the set. The threshold is not used for boolean columns.
 
     Examples
     --------
@@ -404,7 +405,7 @@ def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, Floa
 
 
 def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
-    """Return the index of the bin of each predicted probability; quantiles are weighted."""
+    """Return the index of the bin of each predicted probability. Quantiles are weighted."""
     inner = np.arange(1, bins) / bins
     edges = inner if strategy == "uniform" else np.quantile(probabilities, inner, method="inverted_cdf", weights=weights)
     return np.searchsorted(edges, probabilities, side="left")
@@ -424,7 +425,7 @@ def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArr
 def _average_over_lines(
     rows: ProbabilityRows, priors: FloatArray, contribution: Callable[[ProbabilityRows, FloatArray], FloatArray]
 ) -> FloatArray:
-    """Average contributions that depend on the prior; each resample may have its own prior."""
+    """Average contributions that depend on the prior. Each resample may have its own prior."""
     if len(priors) == 1:
         return rows.mean(np.broadcast_to(contribution(rows, priors[0]), rows.true.shape))
     means = [

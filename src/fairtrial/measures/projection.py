@@ -31,13 +31,13 @@ class Projection:
     Attributes
     ----------
     points : DataFrame
-        Coordinates x and y; the first row is Ideal, the learner without errors.
+        Coordinates x and y. The first row is Ideal, the learner without errors.
     distances : DataFrame
         Distances before the projection. Ideal comes first.
     parents : Series
         Parent of each learner in the minimum spanning tree.
     exact : DataFrame
-        For each pair, whether the distance in the plane is exact.
+        Whether the distance in the plane is exact, for each pair.
     stress : float
         Kruskal's stress-1 over all pairs; 0 if all distances are exact.
     distance, method : str
@@ -101,7 +101,7 @@ def projection(
     method: Literal["tree", "mds"] = "tree",
     normalise: bool = False,
 ) -> Projection:
-    """Show learners as points in the plane whose distances reflect how their errors differ.
+    """Show learners as points in the plane, with distances that reflect how their errors differ.
 
     Each learner is represented by the vector of all cells of its confusion tables (Japkowicz, Sanghi & Tischer 2008). The point
     "Ideal" represents a learner without errors.
@@ -109,10 +109,10 @@ def projection(
     Parameters
     ----------
     tables : mapping of str to table or list of tables
-        Confusion tables of each learner (rows are true classes), one per domain. All learners need the same domains with the
+        Confusion tables of each learner, one per domain. Rows are true classes. All learners need the same domains with the
         same class totals.
     distance : {"L2", "L1"}, default "L2"
-        "L1" counts every error twice; "L2" gives more weight to errors that are concentrated in a few cells.
+        "L1" counts every error twice. "L2" gives more weight to errors that are concentrated in a few cells.
     method : {"tree", "mds"}, default "tree"
         "tree" preserves the distances of each learner to Ideal and to its parent in the minimum spanning tree, but can distort
         all other distances. "mds" (multidimensional scaling) distributes the distortion over all pairs.
@@ -201,19 +201,23 @@ def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int
 def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
     """Choose the better of the two points that have the exact distances from Ideal and from the anchor."""
     to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
-    # Half angles are accurate for small angles; the cosine is not. If rounding separates the circles, clipping keeps the
+    # Half angles are accurate for small angles, but the cosine is not. If rounding separates the circles, clipping keeps the
     # distance to Ideal and minimizes the error of the other distance.
     squared_sine = (to_anchor - (to_ideal - side)) * (to_anchor + (to_ideal - side)) / (4 * to_ideal * side)
     angle = 2 * np.arcsin(np.sqrt(np.clip(squared_sine, 0.0, 1.0)))
     start = np.arctan2(points[anchor, 1], points[anchor, 0])
     sides = [to_ideal * np.array([np.cos(start + turn), np.sin(start + turn)]) for turn in (angle, -angle)]
     errors = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
-    # Ties always occur while all points lie on one line. A tie turns left, so rounding does not mirror the plot.
+    # Ties always occur while all points lie on one line. If there is a tie, the left side is chosen, so rounding does not
+    # mirror the plot.
     return np.asarray(sides[0] if errors[0] <= errors[1] + _EXACT * distances.max() ** 2 else sides[1])
 
 
 def _scale_distances(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
-    """Apply metric scaling with Ideal at the origin; use the best of several starts, because stress has local minima."""
+    """Apply metric multidimensional scaling with Ideal at the origin.
+
+    The best of several starts is used, because stress has local minima.
+    """
     shape, size = (len(distances), 2), distances.max()
     random_starts = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
     tries = [_run_smacof(distances, start) for start in [_scale_classical(distances), *random_starts]]
@@ -230,7 +234,7 @@ def _scale_classical(distances: FloatArray) -> FloatArray:
 
 
 def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
-    """Apply metric scaling by majorization (de Leeuw 1977); each round lowers the stress."""
+    """Apply metric multidimensional scaling by majorization (de Leeuw 1977). Each round lowers the stress."""
     for _ in range(rounds):
         plane_distances = _compute_pairwise_distances(points, "L2")
         pull = -np.divide(distances, plane_distances, out=np.zeros_like(distances), where=plane_distances > 0)

@@ -140,7 +140,7 @@ def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool =
 def auch(tally: ScoreTally) -> FloatArray:
     """Area under the convex hull of the ROC curve.
 
-    It is at least 0.5 because the hull includes the diagonal.
+    The area is at least 0.5 because the hull includes the diagonal.
 
     Examples
     --------
@@ -162,8 +162,8 @@ def auch(tally: ScoreTally) -> FloatArray:
 def sauc(tally: ScoreTally) -> FloatArray:
     """Scored AUC: mean amount by which positives score higher than negatives.
 
-    It is the mean over all pairs of a positive and a negative. Pairs in which the positive does not score higher count as zero.
-    The value is at most 1 if the scores lie between 0 and 1.
+    The mean is taken over all pairs of a positive and a negative. Pairs in which the positive does not score higher count as
+    zero. The value is at most 1 if the scores lie between 0 and 1.
 
     Examples
     --------
@@ -191,12 +191,12 @@ def soft_auc(tally: ScoreTally, *, beta: float = 10.0) -> FloatArray:
 
     A pair counts as 1 / (1 + exp(-beta (s+ - s-))). The sigmoid replaces the step function of the AUC, so pairs with a small
     score difference count as about one half. The value depends on the scale of the scores. It approaches the AUC as `beta`
-    increases, and 0.5 as `beta` approaches 0.
+    increases and 0.5 as `beta` approaches 0.
 
     Parameters
     ----------
     beta : float, default 10
-        Steepness of the sigmoid. There is no standard value. With 10, a score difference of 0.5 counts as 0.993.
+        Steepness of the sigmoid. There is no standard value. With `beta` = 10, a score difference of 0.5 counts as 0.993.
 
     Notes
     -----
@@ -230,8 +230,8 @@ def soft_auc(tally: ScoreTally, *, beta: float = 10.0) -> FloatArray:
 def kappa_curve_area(tally: ScoreTally) -> FloatArray:
     """Area under the kappa curve (AUK): Cohen's kappa integrated over the false positive rate.
 
-    The ROC curve is linear between its points. Unlike the AUC, the AUK depends on the proportion of
-    positives. If the classes are balanced, it equals AUC - 1/2. It is below 0.62 even for a perfect ranking.
+    The ROC curve is linear between its points. Unlike the AUC, the AUK depends on the proportion of positives. If the classes
+    are balanced, the AUK equals AUC - 1/2. The AUK is below 0.62 even for a perfect ranking.
 
     Examples
     --------
@@ -250,14 +250,14 @@ def kappa_curve_area(tally: ScoreTally) -> FloatArray:
 def h_measure(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray:
     """Hand's H-measure: proportion of the trivial classifier's expected loss that is avoided.
 
-    The cost of a false positive follows the distribution Beta(2, 1 + 1 / SR), where SR is the severity ratio. H is 0 for
-    rankings below chance.
+    The cost of a false positive follows the distribution Beta(2, 1 + 1 / SR), where SR is the severity ratio. H is 0 if no
+    point of the ROC curve lies above the diagonal.
 
     Parameters
     ----------
     severity_ratio : float, optional
-        Cost of a false positive divided by the cost of a false negative. Default: number of positives divided by number of
-        negatives. The value 1 gives Hand's Beta(2, 2) distribution.
+        Cost of a false positive divided by the cost of a false negative. Default: the number of positives divided by
+        the number of negatives. A value of 1 gives Hand's Beta(2, 2) distribution.
 
     Examples
     --------
@@ -309,7 +309,7 @@ def ks(tally: ScoreTally, *, signed: bool = False) -> FloatArray:
 def taks(tally: ScoreTally) -> FloatArray:
     """Truncated average Kolmogorov-Smirnov statistic: mean TPR - FPR over the thresholds.
 
-    The first and the last threshold, where both rates are equal, are left out.
+    The first and the last threshold are left out, because both rates are equal there.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def average_precision(tally: ScoreTally) -> FloatArray:
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
     """Lift: proportion of positives among the highest-scored cases, relative to all cases.
 
-    If only some cases of a group with equal scores can be included, the group counts in proportion.
+    If only some cases of a group with equal scores can be included, a proportional part of the group is included.
 
     Parameters
     ----------
@@ -424,8 +424,8 @@ def mwl(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray
     Parameters
     ----------
     severity_ratio : float, optional
-        Cost of a false positive divided by the cost of a false negative. Default: number of positives divided by number of
-        negatives.
+        Cost of a false positive divided by the cost of a false negative. Default: the number of positives divided by
+        the number of negatives.
 
     Examples
     --------
@@ -480,9 +480,9 @@ def hand_till(rows: ScoreRows, draw_counts: DrawCounts | None) -> FloatArray:
 def top_k_accuracy(rows: ScoreRows, *, k: int = 2) -> FloatArray:
     """Proportion of rows whose true class is among the k classes with the highest scores.
 
-    If classes are tied at rank k, a row counts with the probability that its true class is chosen if ties are broken at random.
-    The value is therefore deterministic and does not depend on the order of the classes. Without ties, it equals the value of
-    scikit-learn.
+    If classes are tied at rank k, a row counts with the probability that its true class is included when ties are broken at
+    random. The value is therefore deterministic and does not depend on the order of the classes. Without ties, the value equals
+    that of scikit-learn.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def performance_deterioration(
 
 
 def _divide_or_undefined(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Divide; NaN if the denominator is 0."""
+    """Divide two arrays. The result is NaN if the denominator is 0."""
     return np.where(denominator == 0, np.nan, compute_ratio(numerator, denominator))
 
 
@@ -170,7 +170,7 @@ def _read_accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -
             value = values[outside][0]
             raise InputError(f"{name} must contain accuracies from 0 to {top:g}, got {value:g}: pass scale= for another unit")
     largest = max(before.max(), after.max())
-    # A largest accuracy of 0 says nothing about the scale.
+    # A largest accuracy of 0 is possible on any scale.
     if top == 100 and 0 < largest <= 1:
         warnings.warn(
             f"the largest accuracy is {largest:g} of 100: pass scale=1 if the accuracies are proportions",
@@ -189,7 +189,7 @@ def _read_errors(**errors: npt.ArrayLike) -> list[FloatArray]:
 
 
 def _align_arrays(**columns: npt.ArrayLike) -> list[FloatArray]:
-    """Check that all values are finite and broadcast them to one shape with at least one value."""
+    """Check that all values are finite, and broadcast them to one shape with at least one value."""
     arrays = [_check.check_numbers(name, values) for name, values in columns.items()]
     for name, array in zip(columns, arrays, strict=True):
         _check.check_finite(name, np.atleast_1d(array))

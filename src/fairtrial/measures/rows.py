@@ -1,6 +1,6 @@
 """Checked rows of true labels and predictions.
 
-Statistics are computed from the rows once for the estimate, and once per resample for the interval.
+Statistics are computed from the rows: once for the estimate, and once per resample for the interval.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DrawCounts = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class LabelRows:
-    """True and predicted class of each row, as codes."""
+    """Codes of the true and the predicted class of each row."""
 
     true: IntArray
     predicted: IntArray
@@ -99,8 +99,8 @@ class RankedRows:
 class OutcomeSample:
     """Probabilities and outcomes of a sample, with sums over independent units (rows or clusters).
 
-    A sample without weights and clusters contains each line of its tally twice: once as positive and once as negative. `counts`
-    then contains the number of rows that each entry represents.
+    A sample without weights and clusters contains each probability of its tally twice: once as positive and once as negative.
+    `counts` then contains the number of rows that each entry represents.
     """
 
     tally: ScoreTally
@@ -168,7 +168,7 @@ class OutcomeSample:
 
 @dataclass(frozen=True)
 class ScoreRows:
-    """True class and score of each row; with more than two classes, one column of scores per class."""
+    """True class and score of each row. With more than two classes, there is one column of scores per class."""
 
     true: IntArray
     scores: FloatArray
@@ -186,7 +186,7 @@ class ScoreRows:
         sample_weight: npt.ArrayLike | None = None,
         name: str = "y_score",
     ) -> ScoreRows:
-        """Check and encode true labels and scores; the tally checks that scores are finite."""
+        """Check and encode true labels and scores. The tally checks later that scores are finite."""
         labels = _check.list_ordered_labels(y_true) if labels is None else labels
         true, scores = _check.check_column("y_true", y_true), _check.check_numbers(name, y_score)
         if scores.ndim > 2 or scores.ndim == 0:
@@ -251,7 +251,7 @@ class ScoreRows:
         return tuple(pairs)
 
     def support(self, draw_counts: DrawCounts | None = None) -> FloatArray:
-        """Compute the weight of each true class, R x k."""
+        """Compute the weight of each true class, as an array of shape (R, k)."""
         draw_counts = np.ones((1, len(self.true)), dtype=np.uint8) if draw_counts is None else draw_counts
         return self._classes.compute_sums(draw_counts)
 
@@ -264,7 +264,7 @@ class ScoreRows:
 class WeightedRows:
     """Rows for measures that are means over rows.
 
-    `weights` (R x n) has one line for the estimate, or one line per resample.
+    `weights` has shape (R, n), with a single line for the estimate or one line per resample.
     """
 
     weights: FloatArray
@@ -277,7 +277,7 @@ class WeightedRows:
         return self.cached_values[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """Compute the weighted mean for each resample; infinite contributions with zero weight do not count."""
+        """Compute the weighted mean for each resample. Infinite contributions with zero weight do not count."""
         infinite = np.isinf(contributions)
         mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
@@ -300,8 +300,8 @@ class WeightedRows:
 class ProbabilityRows(WeightedRows):
     """True class and class probabilities of each row: the statistic of all measures of probabilities.
 
-    `weights` can have many lines, one per resample. `base` contains the original weights of the rows. Rows with the same
-    classes can be concatenated with `+`.
+    `weights` can have one line per resample. `base` contains the original weights of the rows. Rows with the same classes can
+    be concatenated with `+`.
 
     >>> rows = ProbabilityRows.read([0, 1], [0.2, 0.9]) + ProbabilityRows.read([1, 0], [0.6, 0.5])
     >>> from fairtrial.measures import brier
@@ -342,7 +342,10 @@ class ProbabilityRows(WeightedRows):
 
     @classmethod
     def read_sets(cls, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **options: Any) -> ProbabilityRows:
-        """Check true labels and prediction sets: one column per class, 1 if the class is in the set of the row."""
+        """Check true labels and prediction sets.
+
+        The sets are given as one column per class, which contains 1 if the class is in the set of the row.
+        """
         rows = ScoreRows.read(y_true, y_prob, name="y_prob", **options)
         if rows.scores.ndim == 1:
             raise InputError("y_prob must have one column per class if it contains sets, got one column")
@@ -390,7 +393,7 @@ class ProbabilityRows(WeightedRows):
 
     @cached_property
     def class_proportions(self) -> FloatArray:
-        """Return the weighted proportion of each true class, R x k."""
+        """Return the weighted proportion of each true class, as an array of shape (R, k)."""
         return compute_ratio(self.weights @ self.one_hot_labels, self.weights.sum(axis=1, keepdims=True))
 
 

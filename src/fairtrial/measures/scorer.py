@@ -32,7 +32,7 @@ class MeasureScorer:
     measure : Measure
         Measure to compute.
     options : dict
-        The options `positive`, `labels` and `average`, and parameters of the measure.
+        The options `positive`, `labels` and `average`, and the parameters of the measure.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class MeasureScorer:
     options: dict[str, Any]
 
     def __call__(self, estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Score an estimator on these rows, so that higher scores are better."""
+        """Score an estimator on these rows. Higher scores are better."""
         options = dict(self.options)
         if sample_weight is not None:
             options["sample_weight"] = sample_weight
@@ -92,7 +92,7 @@ class MeasureScorer:
         return classes.index(positive)
 
     def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
-        """List the classes of the learner; for measures of labels, add the classes that occur only in y."""
+        """List the classes of the learner. For measures of labels, add the classes that occur only in `y`."""
         classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes

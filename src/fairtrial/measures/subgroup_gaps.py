@@ -1,9 +1,9 @@
 """Differences (gaps) between each subgroup and the other rows, with simultaneous limits and adjusted p-values.
 
 Each value has its own limits, such as Wilson limits. The limits of a subgroup and of the rest are combined into limits of their
-difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting these limits. Both the p-values and
-the limits are adjusted with the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz & Westfall 2008), so
-they always agree.
+difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting these limits. The p-values and the
+limits are both adjusted with the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz & Westfall 2008). The
+p-values therefore always agree with the limits.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class SubgroupValues:
     correlations : ndarray of shape (K, K), optional
         Correlations between the values of the subgroups; None if they are independent.
     obstacle : str, optional
-        Kind of the finding that explains why there are no limits even if there are many cases.
+        Kind of finding that explains why there are no limits although there are enough cases; otherwise empty.
     """
 
     subgroups: tuple[PartialValue, ...]
@@ -139,7 +139,8 @@ class Gap:
 def compute_gaps(values: SubgroupValues, level: float, families: int = 1, seed: int = 0) -> list[Gap]:
     """Compute the gap of each subgroup, with simultaneous limits and adjusted p-values.
 
-    A family consists of the gaps of all subgroups for one model and measure. The adjustment covers `families` such families.
+    A family consists of the gaps of all subgroups for one model and measure. The limits and p-values are adjusted for
+    `families` such families.
 
     >>> values = estimate_proportions(np.array([40.0, 30, 20]), np.array([50.0, 50, 50]))
     >>> [round(gap.difference, 2) for gap in compute_gaps(values, 0.95)]
@@ -186,7 +187,7 @@ class GapFamily:
 
     @classmethod
     def from_correlations(cls, correlations: FloatArray, families: int = 1, seed: int = 0) -> GapFamily:
-        """Simulate the distribution for these correlations; two opposite gaps count as one comparison."""
+        """Simulate the distribution with the given correlations. Two opposite gaps count as one comparison."""
         count = len(correlations)
         distinct = 1 if count == 2 and abs(correlations[0, 1]) > 1 - 1e-6 else count
         if distinct < 2:
@@ -197,7 +198,7 @@ class GapFamily:
         return cls(distinct, families, np.sort(np.abs(draws, out=draws).max(axis=0))[::-1])
 
     def compute_adjusted_p(self, z: float) -> float:
-        """Compute the probability that at least one statistic reaches `z`; it is at most the Bonferroni bound."""
+        """Compute the probability that at least one statistic reaches `z`, or the Bonferroni bound if it is smaller."""
         bound = self.comparisons * _compute_p(z)
         if len(self.largest):
             count = int(np.searchsorted(-self.largest, -z, side="right"))
@@ -205,7 +206,7 @@ class GapFamily:
         return min(1.0, self.families * bound)
 
     def find_critical_z(self, level: float) -> float:
-        """Find the critical value: the adjusted p-value is at most 1 - `level` if z exceeds this value."""
+        """Find the critical value. If z exceeds this value, the adjusted p-value is at most 1 - `level`."""
         alpha = (1 - level) / self.families
         critical = _compute_z(alpha / self.comparisons)
         count = math.floor(alpha * (len(self.largest) + 1)) - 1
@@ -214,7 +215,10 @@ class GapFamily:
 
 @lru_cache(maxsize=2)
 def _draw_normals(count: int, seed: int) -> FloatArray:
-    """Draw independent standard normal values, one column per draw; all measures of a judgement use the same draws."""
+    """Draw independent standard normal values, one column per draw.
+
+    All measures of a judgement use the same draws.
+    """
     return np.ascontiguousarray(np.random.default_rng(seed).standard_normal((_DRAWS, count)).T)
 
 
@@ -238,7 +242,7 @@ def _invert_limits(limit: Callable[[float], ConfidenceLimits], difference: float
     distance_outside, distance_inside = abs(difference), _compute_distance(limit, difference, inside)
     if not distance_inside <= 0:
         return outside if math.isnan(distance_inside) else inside
-    # Illinois method: regula falsi, but the distance at an end that is kept twice in a row is halved.
+    # Illinois method: regula falsi, but the distance at an end is halved if the end is kept twice in a row.
     middle, was_outside = outside, None
     for _ in range(_MAX_STEPS):
         previous, middle = middle, outside + (inside - outside) * distance_outside / (distance_outside - distance_inside)
@@ -293,7 +297,7 @@ def _relate_values(values: SubgroupValues) -> tuple[FloatArray, list[float]]:
 def _build_contrasts(sizes: FloatArray) -> FloatArray:
     """Build the weights of all subgroups in each gap.
 
-    The subgroup itself has a weight of 1. The weight of another subgroup is minus its proportion of the rest.
+    The subgroup of the gap has a weight of 1. The weight of every other subgroup is minus its proportion of the rest.
     """
     others = sizes.sum() - sizes
     contrasts = -sizes[None, :] / np.where(others > 0, others, 1.0)[:, None]
@@ -393,7 +397,7 @@ def _compute_auc_contributions(
 
 
 Influences = Callable[[npt.NDArray[np.bool_]], tuple[float, FloatArray, FloatArray]]
-"""Maps a selection of rows to the value, the influence of each selected row on the value, and the weight of each row."""
+"""Function that maps a selection of rows to the value, the influence of each row on the value, and the weight of each row."""
 
 
 def estimate_by_influence(
@@ -404,7 +408,10 @@ def estimate_by_influence(
     limits: tuple[float, float],
     needed: int = MIN_CASES,
 ) -> SubgroupValues:
-    """Estimate any measure on each of `count` subgroups, with t limits from the influence of each row or cluster."""
+    """Estimate any measure on each of `count` subgroups.
+
+    The t limits are computed from the influence of each row or cluster.
+    """
     common_spread: float | None = None
 
     def build(mask: npt.NDArray[np.bool_]) -> tuple[PartialValue, FloatArray, float]:
@@ -452,7 +459,10 @@ def _compute_t_limits(value: float, error: float, df: float, limits: tuple[float
 
 
 def _correlate(contributions: FloatArray) -> FloatArray:
-    """Compute the correlations between values (rows) from the contributions of clusters (columns), which have mean zero."""
+    """Compute the correlations between values (rows) from the contributions of clusters (columns).
+
+    The contributions to a value have a mean of zero.
+    """
     product = contributions @ contributions.T
     spread = np.sqrt(np.diagonal(product))
     scale = np.outer(spread, spread)

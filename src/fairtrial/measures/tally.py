@@ -1,7 +1,7 @@
 """The tally of scores: the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
 
-DuckDB groups and sorts the scores of a file. It writes temporary files if the data exceed `memory_limit`. The sorted groups are
-collected in one array of values and two arrays of counts. Each array has the smallest data type that is sufficient, so 100
+DuckDB groups and sorts the scores of a file. DuckDB writes temporary files if the data exceed `memory_limit`. The sorted groups
+are collected in one array of values and two arrays of counts. The counts have the smallest data type that is sufficient, so 100
 million distinct scores need 1 GB.
 """
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 class ScoreTally:
     """Weights of positives and negatives for each distinct score, highest score first.
 
-    Tallies can be added, so different workers can count different rows. The constructor does not check its input: use
-    `from_scores`, `from_counts` or `from_parquet`.
+    Tallies can be added, so different workers can count different rows. The constructor does not check its input. Use
+    `from_scores`, `from_counts` or `from_parquet` instead.
 
     Parameters
     ----------
     values : ndarray of shape (m,) or (batch, m)
         Distinct scores, highest first.
     pos, neg : ndarray of shape (m,) or (batch, m)
-        Total weight of positives and of negatives with each score. A leading axis makes a batch of tallies.
-        A score with zero weight is treated as absent.
+        Total weight of positives and of negatives with each score. Arrays with a leading axis are batches of tallies. A score
+        with zero weight is treated as absent.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class ScoreTally:
         weight : str, optional
             Column of row weights.
         memory_limit : str, default "512MB"
-            Memory limit of DuckDB, which writes larger data to temporary files.
+            Memory limit of DuckDB. Larger data are written to temporary files.
 
         Returns
         -------
@@ -235,7 +235,7 @@ def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights
     if weights is None:
         size = kernels.TOO_WIDE
         if sorting.LONG <= n < 2**32:
-            # NumPy's memory is faster to fill than that of a kernel, because it has large pages.
+            # Memory that NumPy allocates is faster to fill than that of a kernel, because it has large pages.
             keys, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
             size = kernels.tally_by_radix(is_positive, scores, keys, spare, values[0], pos[0], neg[0])
         if size < 0:
@@ -257,7 +257,7 @@ def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights
 
 
 def tally_models(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> ScoreTally:
-    """Tally the scores of many models: `scores` is B x n, `is_positive` is n or B x n."""
+    """Tally the scores of many models. `scores` has shape (B, n), and `is_positive` has shape (n,) or (B, n)."""
     B, n = scores.shape
     if is_positive.ndim == 1:
         positives, negatives = scores[:, is_positive], scores[:, ~is_positive]
@@ -405,13 +405,13 @@ def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int,
 
 
 def build_sorted_tally(values: FloatArray, pos: Any, neg: Any) -> ScoreTally:
-    """Build a tally from the result of a query that sorts by score. Some versions of DuckDB return its batches out of order."""
+    """Build a tally from the result of a query that sorts by score. Some versions of DuckDB return the batches out of order."""
     is_sorted = bool((values[1:] < values[:-1]).all())
     return ScoreTally(values, pos, neg) if is_sorted else ScoreTally.from_counts(values, pos, neg)
 
 
 def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return `counts`, converted to a larger data type if the new counts do not fit."""
+    """Return `counts`, in a larger data type if the new counts do not fit."""
     if counts.dtype == np.float64 or new_counts.max() <= np.iinfo(counts.dtype).max:
         return counts
     return counts.astype(np.min_scalar_type(int(new_counts.max())))

@@ -23,7 +23,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import names on first use."""
+    """Import a name when it is first used."""
     if name in _MODULES:
         return getattr(import_module(f"fairtrial.predictions.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'fairtrial.predictions' has no attribute {name!r}")

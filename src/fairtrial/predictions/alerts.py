@@ -1,4 +1,4 @@
-"""Alerts at a threshold: scored cases, goals for choosing a threshold, cross-fitting, and intervals for rates and costs."""
+"""Goals for choosing a threshold, cross-fitting of thresholds, and intervals for rates and costs at a threshold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOLDS = 10
 """Largest number of folds of cross-fitting."""
 
 RATES = {"recall": ((0,), (0, 2)), "precision": ((0,), (0, 1)), "alert_rate": ((0, 1), (0, 1, 2, 3))}
-"""Columns of the numerator and the denominator of each rate; the columns are TP, FP, FN and TN."""
+"""Columns in the numerator and the denominator of each rate. The columns are TP, FP, FN and TN."""
 
 UNDEFINED = {
     "recall": "there are no positives",
@@ -63,7 +63,7 @@ class Goal:
     kind : {"costs", "recall", "precision", "alerts"}
         Lowest cost, a minimum recall or precision, or a maximum number of alerts per 1,000 cases.
     value : float
-        The minimum or maximum; not used for costs.
+        The minimum or maximum. It is not used for costs.
     costs : (float, float)
         Costs of a false positive and a false negative.
     """
@@ -75,9 +75,9 @@ class Goal:
     def choose(self, pos: FloatArray, neg: FloatArray) -> int:
         """Choose a threshold from the numbers of positives and negatives at each score, and return its index.
 
-        Scores are in descending order, and the index -1 means a threshold above all scores. For costs, choose the threshold
-        with the lowest cost; if several thresholds tie, choose the highest. For recall, choose the highest threshold that
-        reaches the goal. For precision and alerts, choose the lowest threshold that reaches the goal.
+        Scores must be in descending order. The index -1 means a threshold above all scores. For costs, choose the threshold
+        with the lowest cost. If several thresholds have the same cost, choose the highest of them. For recall, choose the
+        highest threshold that reaches the goal. For precision and alerts, choose the lowest threshold that reaches the goal.
 
         >>> Goal("recall", 0.5).choose(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0]))
         0
@@ -107,7 +107,7 @@ class AlertCells:
     Attributes
     ----------
     cells : ndarray of shape (units, 4)
-        Total weight of each kind of prediction in each unit. A unit is a cluster or a weighted row; if `is_plain`, all rows
+        Total weight of each kind of prediction in each unit. A unit is a cluster or a weighted row. If `is_plain`, all rows
         form a single unit.
     is_plain : bool
         Whether rows are independent and have no weights.
@@ -180,7 +180,7 @@ class AlertCells:
         return Interval(name, float(successes.sum()) / total, *limits, level, "wilson", note)
 
     def _bootstrap(self, measure: LabelMeasure, estimate: float, settings: JudgeSettings) -> Interval:
-        """Bootstrap whole units. The limits are BCa if there are few enough units for the jackknife, else percentiles."""
+        """Bootstrap whole units. Compute BCa limits or, if there are too many units for a jackknife, percentile limits."""
         units, level = len(self.cells), settings.level
         interval = Interval(measure.name, estimate, float("nan"), float("nan"), level, "")
         if self.has_clusters and units < _MIN_BOOTSTRAP_CLUSTERS:
@@ -206,7 +206,7 @@ class AlertCells:
 
 
 def to_confusion(cells: FloatArray) -> Confusion:
-    """Build one confusion table, or a batch, from counts on the last axis: TP, FP, FN and TN."""
+    """Build one or several confusion tables. The last axis of `cells` contains the counts TP, FP, FN and TN."""
     tp, fp, fn, tn = np.moveaxis(np.maximum(cells, 0.0), -1, 0)
     return Confusion(np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2), (0, 1), 1)
 
@@ -230,7 +230,7 @@ class ScoredCases:
     weights : ndarray or None
         Weight of each case.
     clusters : ndarray or None
-        Code of the cluster of each case, from 0.
+        Code of the cluster of each case. Codes start at 0.
     """
 
     dataset: str
@@ -244,7 +244,7 @@ class ScoredCases:
 
     @classmethod
     def from_model(cls, model: InMemoryModel) -> ScoredCases:
-        """Take the scores for the positive class from a model, which must have scores and a positive class."""
+        """Select the scores for the positive class of a model, which must have scores and a positive class."""
         assert model.scores is not None
         assert model.positive is not None
         assert model.kind is not None
@@ -287,15 +287,15 @@ class ScoredCases:
         return count_class_units(self.is_positive, self.weights, self.clusters)
 
     def make_units(self, costs: tuple[float, float]) -> CostUnits:
-        """Build the independent units, rows or clusters, whose costs are compared."""
+        """Build the independent units (rows or clusters) whose costs are compared."""
         return CostUnits(costs, len(self.index), self.weights, self.clusters, self.effective)
 
     def get_threshold(self, index: int) -> float:
-        """Return the threshold with this index, or infinity for the index -1, which is above all scores."""
+        """Return the threshold with this index. The index -1 means infinity, which is above all scores."""
         return float(self.values[index]) if index >= 0 else float("inf")
 
     def find_index(self, threshold: float) -> int:
-        """Find the index of the lowest score that is at least the threshold; -1 if all scores are below it."""
+        """Find the index of the lowest score that is at least the threshold. Return -1 if all scores are lower."""
         return len(self.values) - int(np.searchsorted(self.values[::-1], threshold, side="left")) - 1
 
     def count_alerts(self, alert: FloatArray) -> AlertCells:
@@ -311,7 +311,7 @@ class ScoredCases:
         return AlertCells(columns, self.is_plain, self.scale, self.clusters is not None, self.effective)
 
     def count_at(self, thresholds: Sequence[float]) -> Iterator[AlertCells]:
-        """Count TP, FP, FN and TN at each threshold. Without clusters and weights, one pass over the tally is enough."""
+        """Count TP, FP, FN and TN at each threshold. Without clusters and weights, all counts come from one tally."""
         if self.is_plain:
             cells = np.column_stack(self.tally.count_cells(thresholds))
             yield from (AlertCells(row[None], True) for row in cells)
@@ -322,12 +322,12 @@ class ScoredCases:
     def cross_fit(self, goal: Goal, seed: int) -> FloatArray | None:
         """Predict each case at the threshold chosen on the other folds, and return the proportion of positive predictions.
 
-        Folds are stratified by class and keep clusters together. Folds are drawn several times, unless there are very many
+        Folds are stratified by class, and clusters are not divided. Folds are drawn several times, unless there are very many
         cases. The result is None if a class has fewer than two cases or clusters.
 
         A threshold for an alert budget is chosen without labels, so all cases are predicted at the threshold chosen on all
-        cases. The same is done for a recall or a precision goal if the folds disagree only about large groups of tied cases,
-        which contain at least one case per fold. Otherwise, such a group would count as alerts in some folds only.
+        cases. For recall and precision goals, a large group of cases with tied scores may count as alerts in some folds only.
+        If the folds disagree only about groups with at least as many cases as folds, the threshold chosen on all cases is used.
         """
         on_same_rows = (self.index <= goal.choose(self.tally.pos, self.tally.neg)).astype(np.float64)
         if goal.kind == "alerts":
@@ -360,7 +360,7 @@ class ScoredCases:
         return int(members.sum()) if self.clusters is None else len(np.unique(self.clusters[members]))
 
     def _draw_folds(self, folds: int, rng: np.random.Generator) -> IntArray:
-        """Assign cases of each class to folds in turn. Clusters stay whole and are sorted by their number of positives."""
+        """Assign the cases of each class to folds in turn. Assign whole clusters, those with the most positives first."""
         if self.clusters is None:
             fold = np.empty(len(self.index), dtype=np.intp)
             for flag in (True, False):
@@ -377,9 +377,9 @@ class ScoredCases:
         """Find confidence limits of the best threshold in the population.
 
         For costs, the limits enclose all thresholds whose cost is not significantly higher than the cross-fitted cost
-        (one-sided test). The best threshold costs at most as much as any other, so the limits contain it with at least the
-        confidence level. For rates, the limits enclose all thresholds that may reach the goal although the neighbouring
-        threshold may not.
+        (one-sided test). The best threshold costs at most as much as any other threshold. Therefore, the limits contain it with
+        a probability of at least `level`. For rates, the limits enclose all thresholds that may reach the goal although the
+        neighbouring threshold may miss it.
         """
         if goal.kind == "costs":
             if alert is None:
@@ -402,9 +402,10 @@ class ScoredCases:
         return low, self.get_threshold(min(indices))
 
     def _list_candidates(self, chosen: int | None = None) -> IntArray:
-        """List the indices of all thresholds, or of several hundred with about the same number of cases between them.
+        """List the indices of all thresholds, or of a selection of thresholds if there are too many.
 
-        For very many clustered or weighted cases, fewer thresholds are listed, because each needs a pass over all cases.
+        Neighbouring thresholds of a selection have about equal numbers of cases between them. If there are very many clustered
+        or weighted cases, the selection is smaller to save time.
         """
         count = _MAX_CANDIDATES if self.is_plain or len(self.index) <= MANY_ROWS else _FEW_CANDIDATES
         if len(self.values) <= count:
@@ -439,7 +440,7 @@ class ScoredCases:
         return candidates, total <= quantile * np.sqrt(variance + 2 * units.error_variance)
 
     def _accumulate(self, without: FloatArray, with_alert: FloatArray, power: int) -> FloatArray:
-        """Sum values over all cases at each threshold: `with_alert` for scores at or above it, `without` for lower scores."""
+        """Sum values over all cases at each threshold: `with_alert` for alerts, and `without` for all other cases."""
         weights = 1.0 if self.weights is None else self.weights**power
         start = float((weights * without).sum())
         steps = np.bincount(self.index, weights * (with_alert - without), minlength=len(self.values))
@@ -457,7 +458,7 @@ class ScoredCases:
         return candidates, (low <= value) & (np.append(high[1:], np.inf) > value)
 
     def _compute_rate_limits(self, name: str, candidates: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """Compute confidence limits of a rate at each candidate threshold. If a rate has no cases, its limits are 0 and 1."""
+        """Compute confidence limits of a rate at each candidate threshold. The limits of an undefined rate are 0 and 1."""
         if self.is_plain:
             z = compute_normal_quantile(level)
             tp, fp = (np.append(0.0, np.cumsum(counts))[candidates + 1] for counts in (self.tally.pos, self.tally.neg))

@@ -24,7 +24,7 @@ _CLEAN = ConditionFacts("clean", 0.0, "predictions of the file, unchanged", {"co
 
 
 class PredictionArchive:
-    """An in-memory `fairtrial.study.archive.Archive`. Models serve as learners, and repeat and fold identify a split.
+    """An in-memory `fairtrial.study.archive.Archive`. Models serve as learners, and a split is identified by repeat and fold.
 
     >>> import pandas as pd
     >>> from fairtrial.predictions.read import read_predictions
@@ -58,7 +58,7 @@ class PredictionArchive:
 
     @cached_property
     def datasets(self) -> tuple[DataFacts, ...]:
-        """The data sets, described as far as the file allows."""
+        """The data sets, with the facts that are known from the file."""
         return tuple(_describe_dataset(dataset, self.file.source) for dataset in self.file.datasets)
 
     @cached_property
@@ -71,7 +71,10 @@ class PredictionArchive:
         ]
 
     def trials(self) -> pd.DataFrame:
-        """List one row per data set, split and model; a model without predictions has a missing trial."""
+        """List the trials, with one row per data set, split and model.
+
+        If a model has no predictions on a split, the status of the trial is "missing".
+        """
         import pandas as pd
 
         lines = []
@@ -96,7 +99,7 @@ class PredictionArchive:
         return table.astype(dict.fromkeys(numbers, "float64"))
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """Yield the predictions of trials in the given order."""
+        """Yield the predictions of the given trials, in the given order."""
         for trial in trials:
             if not 0 <= trial < len(self._split_lines):
                 raise InputError(f"trial must be one of the {len(self._split_lines)} trials in the file, got {trial}")
@@ -108,7 +111,7 @@ class PredictionArchive:
             )
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Return the indices of training and test rows; rows that are not tested in a split count as training rows."""
+        """Return the indices of training and test rows. Rows that are not tested in a split count as training rows."""
         names = [dataset_predictions.name for dataset_predictions in self.file.datasets]
         if dataset not in names:
             raise InputError(f"{dataset!r} is not a data set of the file: {suggest_name(dataset, names)}")

@@ -1,4 +1,4 @@
-"""Decide whether a new model may replace an old one: `gate` compares them at a margin."""
+"""Decide whether a new model may replace an old one. `gate` compares the two models at a margin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SHARED_ROLES = ("weight", "cluster", "dataset")
-"""Roles of columns that either of two files may have."""
+"""Roles of columns that may be in either of two files."""
 
 _GATE_NOTES = (
     "undeclared_clusters",
@@ -78,7 +78,7 @@ class GateResult:
 
     @property
     def decision(self) -> DecisionWord:
-        """The overall decision. If there are several comparisons, the weakest decision counts."""
+        """The overall decision. If there are several comparisons, it is the weakest decision."""
         words = [comparison.result.decision for comparison in self.comparisons]
         return "inferior" if "inferior" in words else max(words, key=DECISIONS.index)
 
@@ -88,13 +88,13 @@ class GateResult:
         return self.comparisons[0].result.difference
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per candidate and measure.
+        """Return a table with one row per candidate and measure.
 
         Returns
         -------
         DataFrame
-            candidate, baseline, measure, margin, decision, passed, difference, low, high, level, p_value, test, rows, clusters,
-            needed.
+            The columns are candidate, baseline, measure, margin, decision, passed, difference, low, high, level, p_value, test,
+            rows, clusters and needed.
         """
         import pandas as pd
 
@@ -102,7 +102,7 @@ class GateResult:
         return pd.DataFrame(lines).drop(columns=["tests", "obstacle"])
 
     def tests_frame(self) -> pd.DataFrame:
-        """Return one row per candidate, measure and test.
+        """Return a table with one row per candidate, measure and test.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class GateResult:
     def list_texts(self) -> list[list[str]]:
         """Describe each comparison in a few sentences.
 
-        The sentences state the decision, how it was reached and, if it is inconclusive, what would decide it.
+        The sentences state the decision and its reasons. For an inconclusive decision, they also state what would decide it.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class GateResult:
         ]
 
     def format_lines(self) -> list[str]:
-        """Format the answer for the console: PASS or FAIL, and the decision.
+        """Format the answer for the console, with PASS or FAIL and the decision.
 
         Returns
         -------
@@ -236,17 +236,17 @@ def gate(
     baseline : str
         Model to replace.
     margin : float or mapping
-        The largest loss that does not matter, in the unit of the measure, or a margin for each of several measures. All
-        measures must pass.
+        The largest loss that does not matter, in the unit of the measure. To test several measures, pass a mapping of measures
+        to margins. The candidate must then pass for all measures.
     measure : str or Measure, optional
-        Measure to compare, unless `margin` names the measures. Default: AUC if both models have scores of a positive class,
-        else accuracy.
+        Measure by which the models are compared, unless `margin` names the measures. Default: AUC if both models have scores of
+        a positive class, else accuracy.
     baseline_source : path, list of paths or dataframe, optional
-        Predictions of the baseline, if they are not in `source`. Both files are joined by the column of row ids.
+        Predictions of the baseline, if they are not in `source`. The two files are joined by their columns of row ids.
     equivalent : bool, default False
         Require equivalence: a difference of less than `margin` in both directions.
     alpha : float, default 0.05
-        Significance level; each one-sided test uses alpha / 2.
+        Significance level. Each one-sided test uses alpha / 2.
     resamples, seed : int
         Number of resamples of the bootstrap and the permutation test (default 2000), and their seed (default 0).
     positive : label, optional
@@ -254,7 +254,7 @@ def gate(
     stream : bool, optional
         Whether to stream the rows, as in `judge`.
     **roles : str, list or mapping, optional
-        Columns, as in `judge`: y_true, prediction, model, scores, row, weight, cluster, and `drop_missing`.
+        Columns (y_true, prediction, model, scores, row, weight, cluster) and the option `drop_missing`, as in `judge`.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def _select_models(
 
 
 def _check_margin_range(measure: Measure, margin: float) -> None:
-    """Refuse a margin as wide as the range of the measure, because every model would pass."""
+    """Refuse a margin that is at least as wide as the range of the measure, because every model would pass."""
     lowest, highest = measure.facts.range
     if margin >= highest - lowest:
         hint = f": for {margin:g} percentage points pass {margin / 100:g}" if highest - lowest == 1 and margin < 100 else ""
@@ -380,7 +380,7 @@ def _join_sources(
     positive: object,
     roles: Mapping[str, Any],
 ) -> tuple[PredictionFile, list[str], str]:
-    """Join the predictions of a candidate and a baseline in two files by the column of row ids."""
+    """Join the predictions of a candidate and a baseline from two files by row id."""
     import pandas as pd
 
     if len(names) > 1:
@@ -438,7 +438,7 @@ def _join_sources(
 
 
 def _has_columns(table: pd.DataFrame, value: Any) -> bool:
-    """Return whether a table has all columns that are given for a role."""
+    """Return whether a table has all columns that the user named for a role."""
     if isinstance(value, Mapping):
         return all(_has_columns(table, column) for column in value.values())
     return all(str(column) in table.columns for column in ([value] if isinstance(value, str) else value))
@@ -457,7 +457,7 @@ def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart
 
 @dataclass(frozen=True, eq=False)
 class _FilePart:
-    """One model of a file: the table of its lines, the roles of all columns, and the columns of the model."""
+    """One model of a file, with the table of its lines, the roles of all columns, and the columns of the model."""
 
     source: str
     role: str
@@ -470,7 +470,7 @@ class _FilePart:
     def read(
         cls, source: Source, role: str, name: str | None, positive: object, specified_roles: Mapping[str, Any]
     ) -> _FilePart:
-        """Read the model with this name, or the only model of a file."""
+        """Read the named model of a file. If the file has only one model, no name is needed."""
         table, file_name, _ = read_source(source)
         known = {role: value for role, value in specified_roles.items() if _has_columns(table, value)}
         roles = guess_roles(table, positive=positive, **known)
@@ -506,7 +506,7 @@ class _FilePart:
         return cls(file_name, role, name or chosen or role, table, roles, columns)
 
     def select_columns(self) -> pd.DataFrame:
-        """Select the columns of the model, named by role."""
+        """Select the columns of the model, and name each column by its role."""
         names = {
             role: self.roles.columns[role] for role in ("row", "y_true", "weight", "cluster") if role in self.roles.columns
         }

@@ -1,4 +1,4 @@
-"""Judge predictions, in memory or streamed: `judge` builds a `Judgement` of tables, paired tests and a verdict."""
+"""Judge predictions, in memory or streamed. `judge` returns a `Judgement` with tables, paired tests and a verdict."""
 
 from __future__ import annotations
 
@@ -122,13 +122,13 @@ _INTERVAL_NAMES = {
     "percentile": "percentile bootstrap",
 }
 
-# Limits of the short form: lines that do not belong to a model, lines about how the file was read, and data sets.
+# Limits of the short form: lines that do not refer to a model, lines about how the file was read, and data sets.
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 # The short form always shows this many raised checks.
 _MAX_CHECKS = 4
 
-# An AUC is below chance if it is this many standard errors below one half: the two-sided test at 5 %.
+# An AUC is below chance if it is more than this many standard errors below 0.5 (two-sided test at the 5 % level).
 _BELOW_CHANCE_Z = 1.96
 
 IMPORTANT_NOTES = (
@@ -143,7 +143,7 @@ IMPORTANT_NOTES = (
     *("dropped_missing", "duplicated_lines", "duplicated_rows", "numbered_predictions", "matched_labels", "unused_prediction"),
     *("unused_unknown_label", "not_probabilities", "zero_scores", "several_conditions", "rows_in_file_order"),
 )
-"""Kinds of notes that affect the answer: the short form shows them."""
+"""Kinds of notes that affect the answer. The short form shows them."""
 
 
 @dataclass(frozen=True)
@@ -201,11 +201,11 @@ class Judgement:
         One row per data set, model and measure, with confidence limits.
     pairs : DataFrame
         One row per pair of models: difference in the main measure with limits, deciding test, p-value, p-value adjusted over
-        all pairs (Holm), and outcome. Possible outcomes of the first model are better, worse, no significant difference, and
-        cannot be decided. The limits `low` and `high` are not adjusted;
-        `simultaneous_low` and `simultaneous_high` are simultaneous over all pairs (Bonferroni).
+        all pairs (Holm), and outcome. The outcome for the first model is "better", "worse", "no significant difference" or
+        "cannot be decided". The limits `low` and `high` are not adjusted. The limits `simultaneous_low` and `simultaneous_high`
+        are simultaneous over all pairs (Bonferroni).
     tests : DataFrame
-        One row per pair of models and test. If accuracy or AUC is not the main measure, it is tested in addition.
+        One row per pair of models and test. Accuracy and AUC are also tested if they are not the main measure.
     classes : DataFrame
         Precision, recall, F score and AUC of each class.
     confusion : DataFrame
@@ -213,21 +213,21 @@ class Judgement:
         true class. The limits of the rate are Wilson limits. With clusters or weights, the limits are based on the effective
         number of rows.
     subgroups : DataFrame
-        Measures of each subgroup.
+        Measures with limits for each subgroup.
     gaps : DataFrame
         Difference between each subgroup and the rest of the rows, for each model and measure. Confidence limits are
         simultaneous, and p-values are adjusted, over all subgroups, columns, models and data sets. If limits are missing,
-        `obstacle` is the kind of obstacle, and `note` explains it.
+        `obstacle` names the reason, and `note` explains it.
     calibration : DataFrame
         Calibration curves.
     curves : mapping of str to DataFrame
-        Points of ROC and other curves.
+        Points of the ROC curve and of other curves.
     findings : tuple of Ranking
         Ranking of the models on each data set.
     notes : tuple of Finding
-        Notes on what was repaired, assumed or omitted.
+        Notes on repairs, assumptions and omissions.
     verdict : Verdict or None
-        Comparison of the models over data sets or splits; None if there is only one data set or split.
+        Comparison of the models over several data sets or splits. None if they cannot be compared in this way.
     positives : PositiveClasses
         Positive class of each data set.
     class_counts : mapping
@@ -245,7 +245,7 @@ class Judgement:
     decision_differences : DataFrame
         Differences in net benefit between models, and between each model and treating all rows.
     calibration_tests : DataFrame
-        Calibration test, and uncertainty component of the Brier score, for each model with probabilities.
+        Calibration test and uncertainty component of the Brier score for each model with probabilities.
     calibration_findings : tuple of Finding
         Whether the probabilities of each model are calibrated.
     gap_findings : tuple of Finding
@@ -297,7 +297,7 @@ class Judgement:
         return PredictionArchive(self.predictions, measures=list(dict.fromkeys(self.scores["measure"])))
 
     def frame(self) -> pd.DataFrame:
-        """Return the scores: one row per data set, model and measure.
+        """Return the scores as a table with one row per data set, model and measure.
 
         Returns
         -------
@@ -365,7 +365,7 @@ class Judgement:
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """The answer as text: one entry per data set, and one for the comparison over data sets or splits."""
+        """The answer as text, with an entry for each data set and one for the comparison over data sets or splits."""
         texts = [render_ranking(ranking, "model") for ranking in self.findings]
         if self.verdict is not None:
             texts.append(self.verdict.summarize("model", f"over all {self.verdict.unit}s"))
@@ -373,12 +373,12 @@ class Judgement:
 
     @property
     def calibration_summary(self) -> tuple[str, ...]:
-        """Whether the probabilities of each model are calibrated: one sentence per model."""
+        """Whether the probabilities of each model are calibrated, with one sentence per model."""
         return tuple(render_all(self.calibration_findings, "model"))
 
     @property
     def gap_summary(self) -> tuple[str, ...]:
-        """Which subgroups differ significantly from the rest: one sentence per measure, the main measure first."""
+        """Which subgroups differ significantly from the rest, with one sentence per measure. The main measure comes first."""
         return tuple(capitalize(text) for text in render_all(self.gap_findings, "model"))
 
     @property
@@ -397,7 +397,7 @@ class Judgement:
 
     @property
     def label_rules(self) -> tuple[str, ...]:
-        """Where the predicted labels of the models come from: the file, or a rule for probabilities or scores."""
+        """The sources of the predicted labels: the file, or a rule for probabilities or scores."""
         notes = [note for note in self.notes if note.kind in _LABEL_RULES]
         derived = {model for note in notes for model in note["models"]}
         from_file = tuple(model for model in dict.fromkeys(self.confusion["model"]) if model not in derived)
@@ -412,7 +412,7 @@ class Judgement:
 
     @property
     def methodology(self) -> tuple[Finding, ...]:
-        """Methodology checks that were raised: few rows, rare classes, too few data sets."""
+        """The methodology checks that were raised, e.g. few rows, rare classes or too few data sets."""
         main = get_measure(self.main)
         findings = [
             finding
@@ -443,7 +443,7 @@ class Judgement:
     __repr__ = __str__
 
     def format_lines(self, all_measures: bool = False) -> list[str]:
-        """Format the short form of the judgement: answer, main measure, warnings, columns.
+        """Format the short form: the answer, the main measure, warnings and columns.
 
         Parameters
         ----------
@@ -477,14 +477,13 @@ class Judgement:
         return [line for text in self.label_rules for line in wrap_lines(text, 78, indent="  ")]
 
     def _list_gap_sentences(self) -> tuple[str, ...]:
-        """List the answer on subgroups and one sentence for each further measure, without repetitions."""
+        """List the answer on subgroups, and one sentence for each other measure, without repetitions."""
         return tuple(dict.fromkeys((*self.gap_answer, *self.gap_summary)))
 
     def _format_gaps(self) -> list[str]:
         """Format the differences between each subgroup and the rest.
 
-        If a column has two subgroups, only the first is listed, because the second difference is the first with the opposite
-        sign.
+        If a column has two subgroups, only the first is listed, because the second difference is the negative of the first.
         """
         has_many_datasets = self.gaps["dataset"].nunique() > 1
         header = [*(["data set"] if has_many_datasets else []), "subgroup", "model", "measure", "rows", "estimate", "rest"]
@@ -509,7 +508,7 @@ class Judgement:
         return list(dict.fromkeys(map(str, self.scores["model"])))
 
     def _select_answer(self) -> list[str]:
-        """Select the sentences of the short form: the verdict, or else the answers for the first few data sets."""
+        """Select the sentences of the short form: the verdict or, without one, the answers for the first few data sets."""
         if len(self.findings) > 1 and self.verdict is not None:
             if self.verdict.undecidable is None:
                 return [self.summary[-1]]
@@ -520,7 +519,7 @@ class Judgement:
         return self._limit_answers(self.summary)
 
     def _limit_answers(self, texts: Sequence[str]) -> list[str]:
-        """Keep the first few answers, and count the others."""
+        """Keep the first few answers, and state how many others are omitted."""
         hidden = len(texts) - _MAX_DATASETS
         if hidden <= 0:
             return list(texts)
@@ -528,9 +527,9 @@ class Judgement:
         return [*texts[:_MAX_DATASETS], more]
 
     def _format_warnings(self, max_lines: int) -> list[str]:
-        """Format raised checks and important notes in at most `max_lines` lines; the last line counts the omitted notes.
+        """Format raised checks and important notes in at most `max_lines` lines.
 
-        The first few raised checks always appear.
+        If notes are omitted, the last line gives their number. The first few raised checks are never omitted.
         """
         notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
         first = notes.pop("undeclared_clusters") + notes.pop("net_benefit_threshold")
@@ -560,7 +559,7 @@ class Judgement:
         return format_table([header, *([str(name), _format_estimate(mean), f"{n_best[name]}"] for name, mean in order.items())])
 
     def _format_ranking(self, ranking: Ranking, dataset: str) -> list[str]:
-        """Format the main measure of a data set: a line for each model, best first."""
+        """Format the main measure on a data set, with a line for each model, the best model first."""
         measure = get_measure(self.main)
         scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure.name)]
         by_model = {str(line["model"]): line for line in scores.to_dict("records")}
@@ -623,7 +622,7 @@ class Judgement:
         return _align(rows, left=4 if has_many_datasets else 3)
 
     def explain(self) -> str:
-        """Explain the judgement: answers, reasons, all measures, all pairs, all notes.
+        """Explain the judgement, with answers, reasons, all measures, all pairs and all notes.
 
         Returns
         -------
@@ -657,7 +656,7 @@ class Judgement:
         return "\n\n".join("\n".join(block) for block in blocks if block)
 
     def _find_disagreements(self) -> list[Finding]:
-        """Find the pairs whose interval excludes zero although their difference is not significant."""
+        """Find the pairs of models whose interval excludes zero although the difference is not significant."""
         findings = []
         for line in self.pairs[self.pairs["outcome"] != UNDECIDED].to_dict("records"):
             excludes_zero = line["low"] > 0 or line["high"] < 0
@@ -690,7 +689,7 @@ def _format_limits(low: float, high: float) -> str:
 
 
 def _align(rows: list[list[str]], left: int = 1) -> list[str]:
-    """Align the columns of a table: estimates, differences and row counts to the right, all other columns to the left."""
+    """Align the columns of a table: numbers such as estimates and row counts to the right, other columns to the left."""
     columns = list(zip(*rows, strict=True))
     number_headers = ("estimate", "vs best", "difference", "rest", "rows")
     is_number = [i >= left and header in number_headers for i, (header, *_) in enumerate(columns)]
@@ -717,37 +716,37 @@ def judge(
     threshold: float | None = None,
     **roles: Any,
 ) -> Judgement:
-    """Judge predictions of one or more models: measures with intervals, and which model is best.
+    """Judge predictions of one or more models, and report which model is best.
 
     Parameters
     ----------
     source : path, list of paths, dataframe or PredictionFile
-        CSV, TSV or Parquet files, a frame, or the result of `read_predictions`.
+        CSV, TSV, JSON Lines or Parquet files, a frame, or the result of `read_predictions`.
     measures : str, Measure or list of these, optional
-        Measures to compute; the models are compared by the first one. Default: all measures that suit the predictions. The
-        first measure is then AUC if every model has scores of a positive class, else accuracy.
+        Measures to compute. The models are compared by the first measure. Default: all measures that suit the predictions. The
+        first of these is AUC if every model has scores of a positive class, else accuracy.
     level : float, default 0.95
         Confidence level of intervals.
     resamples, seed : int
         Number of resamples of the bootstrap and the permutation test (default 2000), and their seed (default 0).
     positive : label, optional
-        The positive class. Default: the second of two classes in sort order.
+        The positive class. Default: as in `read_predictions`.
     alpha : float, default 0.05
         Significance level of the tests.
     margin : float, optional
-        The largest loss that does not matter. If given, the result includes a decision on each pair, as in `gate`. Confidence
-        limits are adjusted for the number of pairs.
+        The largest loss that does not matter. If it is given, the result includes a decision on each pair of models, as in
+        `gate`. The confidence limits of these decisions are adjusted for the number of pairs.
     equivalent : bool, default False
         Require equivalence at the margin instead of non-inferiority.
     stream : bool, optional
-        Whether DuckDB streams the rows instead of reading them into memory. Default: only if there are more than 5 million
-        lines.
+        Whether rows are streamed by DuckDB instead of being read into memory. By default, rows are streamed only if there are
+        more than 5 million lines.
     threshold : float, optional
         Lowest score for which a row is predicted positive, if the file has two classes and no predicted labels. Default: 0.5
         for probabilities. For other scores, a row is predicted positive by default if its score is above 0.
     **roles : str, list or mapping, optional
-        Columns, as in `read_predictions`: y_true, prediction, model, scores, dataset, row, weight, subgroup, repeat, fold; and
-        `drop_missing` and `scheme`.
+        Columns (y_true, prediction, model, scores, dataset, row, weight, cluster, subgroup, repeat, fold) and the options
+        `drop_missing` and `scheme`, as in `read_predictions`.
 
     Returns
     -------
@@ -793,7 +792,7 @@ def _decide_at_margin(
     settings: JudgeSettings,
     inverted: Collection[tuple[str, str]],
 ) -> tuple[MarginComparison, ...]:
-    """Decide on each pair of models with common rows. Limits are adjusted for the number of pairs."""
+    """Decide on each pair of models with common rows. The confidence limits are adjusted for the number of pairs."""
     by_name = {(model.dataset, model.name): model for model in models}
     measure = get_measure(judgement.main)
     return tuple(
@@ -819,7 +818,7 @@ def open_models(
     roles: Mapping[str, Any],
     threshold: float | None = None,
 ) -> Iterator[tuple[FileStatistics, Notes]]:
-    """Open predictions, in memory or streamed; yield the statistics of the models, and notes on how the file was read."""
+    """Open predictions, in memory or streamed. Yield the statistics of the models, and notes on how the file was read."""
     notes = Notes()
     if isinstance(source, PredictionFile):
         if roles:
@@ -847,7 +846,7 @@ def open_models(
 
 
 def _check_role_names(roles: Mapping[str, Any]) -> None:
-    """Check that each name is an argument of `judge` or `read_predictions`."""
+    """Check that each name is a parameter of `judge` or `read_predictions`."""
     names = [*inspect.signature(judge).parameters, *inspect.signature(read_predictions).parameters]
     unknown = next((name for name in roles if name not in names), None)
     if unknown is not None:
@@ -871,7 +870,7 @@ def _judge(
     notes: Notes,
     origin: JudgementOrigin,
 ) -> Judgement:
-    """Build a judgement from statistics of models, whether their rows are in memory or streamed."""
+    """Build a judgement from the statistics of the models, whether the rows are in memory or streamed."""
     models = file.models
     chosen = select_measures(models, measures, allow_undirected=True)
     main = chosen[0]
@@ -945,7 +944,7 @@ def _judge(
 
 
 def is_too_long(paths: list[Path], lines: int = 5_000_000) -> bool:
-    """Return whether files have too many lines for memory; lines of text files are estimated from their size."""
+    """Return whether files have too many lines for memory. For text files, the number of lines is estimated from their size."""
     return sum(map(_estimate_lines, paths)) > lines
 
 
@@ -967,8 +966,7 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_und
     """Select the requested measures or, by default, all measures that suit the models.
 
     Models are compared by the first measure. By default, this is AUC if every model has scores of a positive class, else
-    accuracy. A measure that cannot rank models is an error unless `allow_undirected` is true. Such a measure is never the first
-    one.
+    accuracy. A measure that cannot rank models is never placed first. It raises an error unless `allow_undirected` is true.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -1030,7 +1028,7 @@ def _note_replaced_measure(requested: Any, main: Measure, notes: Notes) -> None:
 def _find_binary_only(
     models: Sequence[ModelStatistics], measures: Sequence[Measure], requested: bool, notes: Notes
 ) -> tuple[str, ...]:
-    """Find default measures that are undefined for data sets without a positive class, and note them."""
+    """Find the default measures that are undefined on data sets without a positive class, and note them."""
     datasets = dict.fromkeys(model.dataset for model in models if model.positive is None)
     omitted = [measure for measure in measures if measure.name in _BINARY_ONLY]
     if requested or not omitted:
@@ -1041,7 +1039,7 @@ def _find_binary_only(
 
 
 def _note_class_order(models: Sequence[ModelStatistics], measures: Sequence[Measure], notes: Notes) -> None:
-    """Note the order of more than two classes if a measure depends on it."""
+    """Note the order of the classes if there are more than two classes and a measure depends on their order."""
     names = tuple(measure.display_name for measure in measures if "class order" in measure.facts.exceptions)
     if not names:
         return
@@ -1054,7 +1052,7 @@ def _note_class_order(models: Sequence[ModelStatistics], measures: Sequence[Meas
 def find_inverted(
     models: Sequence[ModelStatistics], roles: Roles, main: Measure, positive: object, settings: JudgeSettings
 ) -> set[tuple[str, str]]:
-    """Find the data set and name of each model whose scores look inverted. Raise an error if all scores look inverted."""
+    """Find the data set and name of each model whose scores seem inverted. Raise an error if all scores seem inverted."""
     import pandas as pd
 
     below_chance = _find_below_chance(models, pd.DataFrame({"measure": []}), main, roles, settings)
@@ -1065,7 +1063,7 @@ def find_inverted(
 def _find_below_chance(
     models: Sequence[ModelStatistics], scores: pd.DataFrame, main: Measure, roles: Roles, settings: JudgeSettings
 ) -> dict[tuple[str, str], bool]:
-    """Find which models have an AUC significantly below one half. The result is empty if the comparison does not use scores."""
+    """Find which models have an AUC significantly below 0.5. The result is empty if the comparison does not use scores."""
     auc = get_measure("auc")
     has_labels = {model_columns.name for model_columns in roles.models if model_columns.label is not None}
     ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
@@ -1087,9 +1085,10 @@ def _find_below_chance(
 
 
 def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
-    """Return whether an AUC is significantly below one half.
+    """Return whether an AUC is significantly below 0.5.
 
-    The upper limit decides. Without limits, or with few cases, the Mann-Whitney test on the effective numbers of cases decides.
+    This is the case if the upper confidence limit is below 0.5. Without limits, or with few cases, a Mann-Whitney test is also
+    used, with the effective numbers of cases.
     """
     if high < 0.5:
         return True
@@ -1103,7 +1102,7 @@ def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
 def _check_score_direction(
     models: Sequence[ModelStatistics], below_chance: Mapping[tuple[str, str], bool], positives: PositiveClasses
 ) -> None:
-    """Raise an error if every model ranks the negative class first, because the best model would appear to be the worst."""
+    """Raise an error if every model ranks the negative class first, because the best model would seem to be the worst."""
     labels = {positives.classes[model.dataset] for model in models if model.kind is not None and model.positive is not None}
     if positives.specified or not positives.can_flip or len(labels) != 1:
         return
@@ -1127,7 +1126,7 @@ def _note_score_problems(
     inverted: Collection[tuple[str, str]],
     notes: Notes,
 ) -> None:
-    """Note AUCs below chance."""
+    """Note which AUCs are below chance."""
     lines = positives.select_below_chance(scores).to_dict("records")
     is_reported = {(str(line["dataset"]), str(line["model"])) for line in lines}
     is_reported |= {key for key, is_below in below_chance.items() if is_below}
@@ -1205,7 +1204,7 @@ def rank_by_rows(
     settings: JudgeSettings,
     clusters: Mapping[int, int] | None = None,
 ) -> tuple[Ranking, ...]:
-    """Rank the models of each data set by the main measure, with the deciding comparisons."""
+    """Rank the models on each data set by the main measure, and add the deciding comparisons."""
     datasets = list(dict.fromkeys(map(str, scores["dataset"])))
     lower_is_better = main.facts.direction == "min"
     rankings = []
@@ -1247,16 +1246,16 @@ def rank_by_rows(
 
 
 def _get_chance(ranked: pd.DataFrame) -> float | None:
-    """Get the chance level of the main measure; None if it depends on the class proportions."""
+    """Return the chance level of the main measure, or None if it depends on the class proportions."""
     return None if not len(ranked) or np.isnan(ranked["chance"].iloc[0]) else float(ranked["chance"].iloc[0])
 
 
 def _order_differences(
     pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool, is_adjusted: bool
 ) -> tuple[PairDifference, ...]:
-    """Put the higher-ranked model of each pair first, even if the other is better on the rows that both predict.
+    """Put the higher-ranked model of each pair first, even if the other model is better on the common rows.
 
-    Limits are simultaneous, so that they do not contradict the adjusted p-values.
+    The confidence limits are simultaneous, so they do not contradict the adjusted p-values.
     """
     differences = []
     for line in pairs.to_dict("records"):
@@ -1284,7 +1283,7 @@ def _order_differences(
 
 
 def record_origin(paths: Sequence[Path], options: Mapping[str, Any]) -> JudgementOrigin:
-    """Record the files of a judgement and the command that repeats it; for a frame, both are empty."""
+    """Record the files of a judgement and the command that repeats it. For a frame, both are empty."""
     files = tuple((path.name, _hash_file(path)) for path in paths)
     arguments = ["fairtrial", "judge", *(path.name for path in paths), *_format_options(options)]
     return JudgementOrigin(files, shlex.join(arguments) if paths else "", version("fairtrial"))
@@ -1296,7 +1295,7 @@ def _hash_file(path: Path) -> str:
 
 
 def _format_options(options: Mapping[str, Any]) -> list[str]:
-    """Format the options that differ from their defaults as on the command line.
+    """Format all options that differ from their defaults as command-line options.
 
     >>> _format_options({"level": 0.9, "seed": 0, "scores": {"tree": "t"}, "measures": ["auc", "ks"], "stream": True})
     ['--level', '0.9', '--score', 'tree=t', '--measure', 'auc', '--measure', 'ks', '--stream']

@@ -18,7 +18,7 @@ from fairtrial.significance.margins import MarginDecision, decide_margin
 from fairtrial.significance.names import get_display_name
 
 _MIN_CASES = 5
-"""If a class has fewer cases, no procedure has limits with a confirmed coverage."""
+"""If a class has fewer cases, no procedure is known to give limits with nominal coverage."""
 
 MIN_BOOTSTRAP_CASES = 100
 """If a class has fewer cases, bootstrap limits are too narrow for a decision at a margin."""
@@ -26,7 +26,7 @@ MIN_BOOTSTRAP_CASES = 100
 _SCORE_LIMITS = ("auc_test", "mcnemar")
 
 _MIN_CONTRIBUTIONS = 20
-"""If the models differ on fewer rows, bootstrap limits are too narrow."""
+"""If fewer rows contribute to the difference between the models, bootstrap limits are too narrow."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class MarginComparison:
     result : MarginDecision
         Decision, margin, difference (candidate minus baseline) with limits, and tests.
     test : str
-        Test that decides on superiority.
+        Name of the test of superiority.
     p_value : float
         Two-sided p-value for the hypothesis of no difference, adjusted for the number of candidates.
     rows, clusters : int
-        Numbers of rows that both models predict, and of clusters (0 if rows are independent).
+        Number of rows that both models predict, and number of clusters (0 if rows are independent).
     obstacle : Finding or None
         Reason why no decision is possible; None if a decision is possible.
     better : {"max", "min"}
@@ -69,7 +69,7 @@ class MarginComparison:
     better: str = "max"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain values, as in the JSON document."""
+        """Return the comparison as a dictionary of plain values, as in the JSON document."""
         return {
             "candidate": self.candidate,
             "baseline": self.baseline,
@@ -95,8 +95,8 @@ def compare_at_margin(
 ) -> MarginComparison:
     """Compare a candidate with a baseline, and decide at the margin.
 
-    `adjust_for` is the number of comparisons; the confidence level of each is 1 - alpha / adjust_for. `inverted` contains the
-    data set and name of each model whose scores look inverted.
+    `adjust_for` is the number of comparisons. The confidence level of each comparison is 1 - alpha / adjust_for. `inverted`
+    contains the data set and name of each model whose scores seem to be inverted.
     """
     settings = replace(settings, alpha=settings.alpha / adjust_for, level=1 - settings.alpha / adjust_for)
     pair = candidate.pair_with(baseline)
@@ -152,7 +152,7 @@ def compare_at_margin(
 
 
 def _find_obstacle(pair: PairStatistics, decision: Decision) -> Finding | None:
-    """Find why the limits may not have their nominal coverage: no test, few cases of a class, or few rows that differ."""
+    """Find out why the limits may lack nominal coverage: no test, few cases of a class, or few rows with a difference."""
     if decision.outcome is None:
         return Finding.of("gate_no_test")
     is_bootstrap = decision.outcome.test not in _SCORE_LIMITS
@@ -166,7 +166,7 @@ def _find_obstacle(pair: PairStatistics, decision: Decision) -> Finding | None:
 
 
 def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
-    """Whether the models do not differ on any row."""
+    """Return whether the models agree on every row."""
     if decision.outcome is not None and decision.outcome.test == "auc_test":
         return pair.count_rank_changes() == 0
     return decision.outcome is not None and any(caveat.kind == "no_discordant_rows" for caveat in decision.outcome.caveats)
@@ -177,8 +177,9 @@ def _widen_rare_changes(
 ) -> tuple[float, float]:
     """Widen the limits for two models that rank almost all cases equally, because further cases might differ.
 
-    If none of n cases differs, the proportion of cases that differ is at most -log(alpha / 2) / n with a confidence of
-    1 - alpha / 2 ("rule of three"). The AUC then changes by at most the sum of these proportions over both classes.
+    Even if none of n cases differs, the true proportion of cases that differ may be as large as -log(alpha / 2) / n. This is
+    the upper confidence limit at the level 1 - alpha / 2 ("rule of three"). The AUC then changes by at most the sum of these
+    proportions over both classes.
     """
     half = scale * min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
     if low <= difference - half and high >= difference + half:
@@ -190,7 +191,7 @@ def _widen_rare_changes(
 
 
 def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int) -> list[Finding]:
-    """Describe a comparison: the decision, how it was reached and, if it is inconclusive, what would decide it."""
+    """Describe the decision of a comparison and its reasons. For an inconclusive decision, state what would decide it."""
     result = comparison.result
     kind = f"gate_{result.decision.replace('-', '_')}"
     if math.isnan(result.low):
@@ -242,7 +243,7 @@ def _round_up(number: int) -> int:
 
 
 def _choose_format(result: MarginDecision) -> str:
-    """Choose a number format with enough digits to show on which side of zero and the margin each limit is."""
+    """Choose a number format with enough digits to show on which side of zero and of the margin each limit lies."""
     bounds = (0.0, result.margin, -result.margin)
     for digits in range(2, 12):
         rounded = [float(f"{limit:.{digits}g}") for limit in (result.low, result.high)]
@@ -255,7 +256,7 @@ def _choose_format(result: MarginDecision) -> str:
 
 
 def format_margin_table(comparisons: Sequence[MarginComparison]) -> list[str]:
-    """Format decisions at a margin: a line for each pair, in columns."""
+    """Format the decisions at a margin as a table with one line per pair."""
     first = comparisons[0]
     has_datasets = len({comparison.dataset for comparison in comparisons}) > 1
     level = format_percentage(first.result.level)

@@ -1,4 +1,4 @@
-"""Paired comparisons of models that predict the same rows, computed from the statistics of each pair."""
+"""Paired comparisons of models on the rows that both predict."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _MIN_RESAMPLES = 10_000
 # With fewer effective clusters, a permutation of clusters replaces the t test of their sums.
 _MIN_T_CLUSTERS = 10
 
-# Proportions of the rows of one class that a model gets right or wrong.
+# Measures that are proportions of the rows of one class.
 _CLASS_RATES = ("recall", "specificity", "fpr", "fnr")
 
 # Tests whose smallest p-value is determined by the number of rows or clusters.
@@ -65,9 +65,9 @@ _EXACT_TESTS = ("permutation_test", "mcnemar")
 class PairTables(NamedTuple):
     """Results of all pairs of models.
 
-    `pairs` has one row per pair, and `tests` has one row per pair and test. The keys of `obstacles` and `clusters` are
-    rows of `pairs`. `obstacles` contains the reason why a pair cannot be decided, and `clusters` contains the number of
-    clusters of a pair. `unequal_datasets` lists the data sets whose models predict different rows.
+    `pairs` has one row per pair, and `tests` has one row per pair and test. The keys of `obstacles` and `clusters` are row
+    numbers of `pairs`. The values of `obstacles` are the reasons why pairs cannot be decided. The values of `clusters` are
+    numbers of clusters. `unequal_datasets` lists the data sets whose models predict different rows.
     """
 
     pairs: pd.DataFrame
@@ -78,13 +78,13 @@ class PairTables(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The test that decides a comparison, the interval of the difference, and the obstacle if no decision is possible."""
+    """The deciding test of a comparison, the interval of the difference, and the obstacle if no decision is possible."""
 
     outcome: Outcome | None
     effect: Effect | None
     obstacle: Finding | None = None
     contributions: float | None = None
-    """Effective number of rows that contribute to the variance of the difference, if it was bootstrapped."""
+    """Effective number of rows that contribute to the variance of the difference. None if there was no bootstrap."""
 
 
 def build_pair_tables(
@@ -96,7 +96,7 @@ def build_pair_tables(
 ) -> PairTables:
     """Compare all pairs of models on each data set, and adjust the p-values over all pairs (Holm).
 
-    `inverted` contains the data set and name of each model whose scores look inverted. Pairs with such a model cannot be
+    `inverted` contains the data set and name of each model whose scores seem to be inverted. Pairs with such a model cannot be
     decided.
     """
     import pandas as pd
@@ -147,7 +147,8 @@ def compare_models(
 ) -> Decision:
     """Compare two models by a measure for a decision at a margin.
 
-    The limits of a difference in accuracy are Tango's, because they have nominal coverage at any true difference.
+    For proportions of independent rows, such as accuracy, the limits are Tango's. They have nominal coverage whatever the true
+    difference is.
     """
     with ignore_warnings():
         return _Comparison(first, second, pair, measure, settings, 1, at_margin=True).decide()
@@ -160,7 +161,8 @@ def _get_marks(outcome: Outcome) -> int:
 class RowOverlap:
     """Record of the rows that pairs of models have in common.
 
-    Pairs that have only some rows in common are noted. A data set in which no pair has common rows is an error.
+    A note is added if two models have only some rows in common. An error is raised if no two models on a data set have common
+    rows.
     """
 
     def __init__(self, notes: Notes) -> None:
@@ -171,7 +173,7 @@ class RowOverlap:
         """Data sets whose models predict different rows."""
 
     def record(self, first: ModelStatistics, second: ModelStatistics, n_common: int) -> bool:
-        """Record a pair of models; return whether it can be compared."""
+        """Record a pair of models, and return whether the models can be compared."""
         dataset = first.dataset
         self._n_common.setdefault(dataset, []).append(n_common)
         if n_common == first.distinct_rows == second.distinct_rows:
@@ -188,7 +190,7 @@ class RowOverlap:
         return True
 
     def check(self) -> None:
-        """Check that at least one pair of each data set has rows in common."""
+        """Check that at least one pair of models on each data set has rows in common."""
         for dataset, (first, second) in self._disjoint.items():
             if not any(self._n_common[dataset]):
                 raise InputError(
@@ -198,12 +200,12 @@ class RowOverlap:
 
 
 class _Comparison:
-    """Comparison of two models: the test that decides, and further tests that readers may expect.
+    """Comparison of two models by a deciding test and by further tests that readers may expect.
 
     Accuracies are compared by the exact McNemar test or, for clustered rows, by a t test of the clusters. AUCs are compared by
-    the adjusted DeLong test. Other measures, weighted rows and few clusters are compared by a permutation test. A z test with a
-    bootstrap standard error replaces the permutation test if there are very many rows and many effective rows of each class.
-    Otherwise the bootstrap gives only the interval.
+    the adjusted DeLong test. A permutation test is used for other measures, for weighted rows and, for accuracy, if there are
+    few clusters. A z test with a bootstrap standard error replaces the permutation test if there are very many rows and many
+    effective rows of each class. Otherwise, the bootstrap gives only the interval.
     """
 
     def __init__(
@@ -222,12 +224,12 @@ class _Comparison:
 
     @cached_property
     def labels(self) -> FloatArray | None:
-        """Counts of rows by true class and both predicted classes; None without labels, or with weights."""
+        """Counts of rows by true class and both predicted classes, or None without predicted labels or with weights."""
         return None if self.pair.is_weighted else self.pair.count_labels()
 
     @cached_property
     def contrast(self) -> AucContrast | None:
-        """The AUCs of both models; None without scores of a positive class, or with weights."""
+        """The comparison of both AUCs, or None without scores of a positive class or with weights."""
         return None if self.pair.is_weighted else self.pair.contrast_ranks()
 
     def decide(self) -> Decision:
@@ -274,7 +276,8 @@ class _Comparison:
     def list_simultaneous_effects(self, decision: Decision, tests: Sequence[tuple[Outcome, str]]) -> dict[str, Effect | None]:
         """List the effect of each measure with limits that are simultaneous over all pairs (Bonferroni).
 
-        Bootstrap limits are not recomputed: their distances from the estimate are multiplied by a ratio of normal quantiles.
+        Bootstrap limits are not recomputed. Instead, their distances from the estimate are multiplied by a ratio of normal
+        quantiles.
         """
         effects = {measure: outcome.effect for outcome, measure in tests} | {self.main.name: decision.effect}
         if self.pairs == 1:
@@ -299,7 +302,7 @@ class _Comparison:
         return simultaneous
 
     def _permute(self, measure: Measure) -> Outcome | None:
-        """Run the permutation test with enough permutations for significance after adjustment over all pairs."""
+        """Run the permutation test with enough permutations to reach significance after adjustment over all pairs."""
         fewest = math.ceil(_RESOLUTION * self.pairs / self.settings.alpha)
         resamples = max(_MIN_RESAMPLES, self.settings.resamples, fewest)
         return self.pair.permute_difference(measure, self.settings, resamples, fewest)
@@ -322,7 +325,8 @@ class _Comparison:
     def _test_labels(self, cells: FloatArray, measure: Measure) -> Outcome:
         """Compare accuracies or error rates, given counts by true class and both predicted classes.
 
-        Independent rows are compared by the exact McNemar test, clusters by a t test, and few clusters by a permutation test.
+        Independent rows are compared by the exact McNemar test. Clustered rows are compared by a t test of the clusters or, if
+        there are few clusters, by a permutation test.
         """
         if self._is_clustered:
             outcome = self.pair.compare_clustered_accuracies(self.settings.level)
@@ -351,10 +355,10 @@ class _Comparison:
         return replace(outcome, effect=effect)
 
     def _widen_clustered(self, cells: FloatArray, effect: Effect, outcome: Outcome) -> Effect:
-        """Widen t limits to score limits for the effective number of rows.
+        """Widen t limits so that they include score limits for the effective number of rows.
 
         With few discordant rows, t limits are too narrow. The design effect is the variance with clusters divided by the
-        variance of independent rows, and at least 1.
+        variance of independent rows, but at least 1.
         """
         df = float(outcome.df) if isinstance(outcome.df, (int, float)) else math.inf
         quantile = compute_t_quantile(self.settings.level, df)
@@ -377,7 +381,7 @@ class _Comparison:
         return b, c, int(cells.sum())
 
     def _count_class_rates(self, cells: FloatArray) -> tuple[int, int, int] | None:
-        """Count the same three numbers as `_count_discordant` for the class that the rate refers to.
+        """Count the same rows as `_count_discordant`, but only in the class to which the rate refers.
 
         Return None if there is no positive class, or if there are more than two classes.
         """
@@ -390,7 +394,7 @@ class _Comparison:
         return int(table[code].sum() - both), int(table[:, code].sum() - both), int(table.sum())
 
     def _compare_rates(self, b: int, c: int, rows: int) -> Decision:
-        """Compare two rates by the exact McNemar test. For a rate of errors, the difference has the opposite sign."""
+        """Compare two rates by the exact McNemar test. If the rate counts errors, the sign of the difference is reversed."""
         outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
         low, high = compute_tango_limits(b, c, rows, self.settings.level)
         estimate = (b - c) / rows
@@ -408,7 +412,7 @@ class _Comparison:
         return replace(outcome, effect=replace(outcome.effect, low=math.nan, high=math.nan))
 
     def _make_consistent(self, outcome: Outcome, effect: Effect | None) -> Decision:
-        """Replace an interval that contradicts the p-value by the test-based interval (Miettinen 1976).
+        """Replace an interval that contradicts the p-value with the test-based interval (Miettinen 1976).
 
         The limits are truncated to the range of possible differences. Infinite limits become NaN.
         """
@@ -444,7 +448,7 @@ def _name_limits(effect: Effect | None) -> dict[str, float]:
 
 
 def _limit_p_value(outcome: Outcome) -> float:
-    """Return the p-value, or the smallest positive number if it is too small for a floating-point number."""
+    """Return the p-value. If it is too small for a floating-point number, return the smallest positive number instead."""
     return max(outcome.p_value, sys.float_info.min) if not math.isnan(outcome.p_value) else math.nan
 
 
@@ -496,7 +500,7 @@ def _build_pair_row(first: ModelStatistics, second: ModelStatistics, decision: D
 
 
 def _adjust_pairs(pairs: pd.DataFrame, main: Measure, alpha: float) -> pd.DataFrame:
-    """Adjust p-values over all pairs, and decide each pair for which a decision is possible."""
+    """Adjust the p-values over all pairs, and decide each pair for which a decision is possible."""
     p_adjusted = np.full(len(pairs), np.nan)
     is_defined = pairs["p_value"].notna().to_numpy()
     if is_defined.any():
@@ -515,14 +519,14 @@ def _format_note(variant: str, caveats: Iterable[Finding]) -> str:
 
 
 def _is_p_at_minimum(outcome: Outcome) -> bool:
-    """Whether p is the smallest value that the resamples can give; the true value may be smaller."""
+    """Return whether the p-value is the smallest that the resamples can give. The exact p-value may be smaller."""
     if outcome.resamples is None or outcome.test != "permutation_test" or np.isnan(outcome.p_value):
         return False
     return outcome.p_value * (1 + outcome.resamples) <= 1 + 1e-9
 
 
 def _adjust_by_test(tests: pd.DataFrame) -> FloatArray:
-    """Adjust p-values over all pairs of each test and measure."""
+    """Adjust the p-values of each test and measure over all pairs."""
     p_adjusted = np.full(len(tests), np.nan)
     is_defined = tests["p_value"].notna().to_numpy()
     for _, part in tests[is_defined].groupby(["test", "measure"], sort=False):

@@ -1,4 +1,4 @@
-"""Plan the size of a test set from a pilot: how many rows does a decision or an interval of a given width need?"""
+"""Plan the size of a test set from a pilot, for a decision at a margin or an interval of a given width."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ from fairtrial.significance.sample_size import (
     solve_margin,
 )
 
-# Bootstrap resamples of the pilot and of each simulated sample. With 2,000, as in `gate`, limits are the same on average.
+# Bootstrap resamples of the pilot and of each simulated sample. On average, fewer resamples
+# than the 2,000 of `gate` give the same limits.
 _PILOT_RESAMPLES, _RESAMPLES = 2000, 400
-# Largest numbers of simulated samples, and of predictions in all samples, for limits in closed form and by the bootstrap
+# Largest numbers of simulated samples, and of predictions in all samples, for limits in closed form and for bootstrap limits
 _RUNS, _MAX_ROWS = {"closed": 400, "bootstrap": 200}, {"closed": 20_000_000, "bootstrap": 1_000_000}
 _MIN_RUNS = 100
 # After every 50 samples, a simulation stops if its power differs from the target by more than three standard errors. The number
@@ -68,12 +69,11 @@ def plan_test(
     positive: object = None,
     **roles: Any,
 ) -> SampleSize:
-    """Compute how many rows a decision at a margin or a precise interval needs, given a pilot.
+    """Compute from a pilot how many rows a decision at a margin or a precise interval needs.
 
     With a margin, the number of rows is computed from the variance of the difference in the pilot and checked by simulation.
-    For the simulation, rows of the pilot, or whole clusters, are drawn with replacement, and each sample is decided as in
-    `gate`. If the simulated power misses the target by more than 1.5 Monte Carlo standard errors, the number of rows is
-    corrected.
+    In the simulation, rows or whole clusters of the pilot are drawn with replacement, and each sample is decided as in `gate`.
+    The number of rows is corrected if the simulated power misses the target by more than 1.5 Monte Carlo standard errors.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def plan_test(
     margin : float, optional
         The largest loss that does not matter. Either `margin` or `width` must be given.
     width : float, optional
-        Width of the interval of the measure of one model, upper minus lower limit.
+        Width (upper minus lower limit) of the confidence interval of a measure of one model.
     candidate, baseline : str, optional
         Names of the new and the old model. If the pilot has two models, one name is enough. With two models and a
         `difference` of 0, no name is needed. For an interval, only `candidate` is used.
@@ -95,13 +95,13 @@ def plan_test(
     equivalent : bool, default False
         Plan for equivalence instead of non-inferiority.
     alpha : float, default 0.05
-        Significance level; the confidence level is 1 - alpha.
+        Significance level. The confidence level is 1 - alpha.
     seed : int, default 0
         Seed of the simulation.
     positive : label, optional
         The positive class, as in `judge`.
     **roles : str, list or mapping, optional
-        Columns, as in `judge`: y_true, prediction, model, scores, row, cluster, and `drop_missing`.
+        Columns (y_true, prediction, model, scores, row, cluster) and the option `drop_missing`, as in `judge`.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def plan_test(
     Raises
     ------
     InputError
-        If a model or measure is unknown, the margin is not positive, a class has fewer than 5 cases, or no row distinguishes
-        the models.
+        If a model or measure is unknown, the margin is not positive, a class has fewer than 5 cases, or the models do not
+        differ on any row.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _plan_width(
     positive: object,
     settings: JudgeSettings,
 ) -> SampleSize:
-    """Compute the number of rows for an interval of one model.
+    """Compute the number of rows that an interval of a given width needs for one model.
 
     If there is no formula for the measure, the width is assumed to be inversely proportional to the square root of the number
     of rows.
@@ -258,7 +258,7 @@ def _compute_logits(model: InMemoryModel) -> Any:
 
 
 def _check_classes(model: InMemoryModel) -> None:
-    """Check that the pilot has enough cases of each class."""
+    """Check that the pilot contains enough cases of each class."""
     for label, count in zip(model.classes, model.count_classes().tolist(), strict=True):
         if count < MIN_DECIDABLE_CASES:
             raise InputError(
@@ -284,11 +284,11 @@ class _Simulation:
         self.error = math.sqrt(share * (1 - share) / runs) if runs else 0.0
 
     def is_close(self, power: float) -> bool:
-        """Whether the simulated power differs from the target by at most 1.5 standard errors."""
+        """Return whether the simulated power differs from the target by at most 1.5 standard errors."""
         return abs(self.power - power) <= _CLOSE * self.error
 
     def describe(self, kind: str) -> Finding:
-        """Describe the simulated power, or state that there were too many rows to simulate."""
+        """Describe the simulated power, or state that there were too many rows for a simulation."""
         if not self.runs:
             return Finding.of("size_not_simulated", limit=_MAX_ROWS[kind])
         return Finding.of("size_simulated", power=self.power, error=self.error, runs=self.runs)
@@ -297,8 +297,8 @@ class _Simulation:
 def _correct_units(results: Sequence[_Simulation], power: float, z: float) -> float:
     """Correct the number of units, given the simulated power for the numbers tried so far.
 
-    Between a number that is too small and a number that is too large, the probit of the power is interpolated. The probit is
-    assumed to be linear in the square root of the number.
+    If one of these numbers is too small and another is too large, the probit of the power is interpolated between them. The
+    probit is assumed to be linear in the square root of the number.
     """
     from scipy.special import ndtri
 
@@ -362,7 +362,7 @@ class _Pilot:
         return error**2 * units
 
     def _count_rated_rows(self) -> int:
-        """Count the rows in the denominator of the measure: the rows of one class for a class rate, otherwise all rows."""
+        """Count the rows in the denominator of the measure: the rows of one class for a rate such as recall, else all rows."""
         is_positive = self.pair.first.y_true == self.pair.first.positive
         if self.measure.name in ("recall", "fnr"):
             return int(is_positive.sum())
@@ -394,7 +394,7 @@ class _Pilot:
         return result
 
     def _simulate_once(self, units: int, margin: float, shift: float, power: float, equivalent: bool) -> _Simulation:
-        """Simulate the power for a number of units; stop early if it is far from the target."""
+        """Simulate the power for a number of units. Stop early if the power is far from the target."""
         rows = units * self.pair.rows / self.pair.units
         runs = min(_RUNS[self.runs_kind], int(_MAX_ROWS[self.runs_kind] / rows))
         if runs < _MIN_RUNS:
@@ -415,9 +415,9 @@ class _Pilot:
         return result
 
     def _compute_limits(self, pair: InMemoryPair) -> tuple[float, float, float]:
-        """Compute the difference and the limits by which `gate` decides; NaN if it cannot decide.
+        """Compute the difference and the limits by which `gate` decides. They are NaN if `gate` cannot decide.
 
-        The permutation test is left out, because it changes bootstrap limits only if they contradict its p-value.
+        The permutation test is omitted, because it changes bootstrap limits only if they contradict its p-value.
         """
         nan = math.nan
         if self.kind == "auc_test":

@@ -1,4 +1,4 @@
-"""Assess the probabilities of a model: CORP curve, decision curve, test of calibration, and a description of the results."""
+"""Assess the probabilities of a model by a CORP curve, a decision curve and a test of calibration, and describe the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Above this number of rows, the band of the CORP curve is simulated with fewer resamples.
 _MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
 
-# Calibration cannot be judged if the interval of its slope is wider, or if it has no slope and there are fewer rows.
+# Calibration cannot be judged if the interval of its slope is wider than this. Without a slope, it needs this many rows.
 _MAX_SLOPE_WIDTH, _FEW_ROWS = 1.5, 50
 
 
@@ -43,7 +43,8 @@ class ProbabilityAssessment:
     uncertainty : Interval
         The uncertainty component of the Brier score.
     test : Outcome
-        Test of calibration. The p-value is NaN if calibration cannot be tested, e.g. with weights; `caveats` gives the reason.
+        Test of calibration. The p-value is NaN if calibration cannot be tested, e.g. with weights. `caveats` then gives the
+        reason.
     """
 
     corp: pd.DataFrame
@@ -54,7 +55,7 @@ class ProbabilityAssessment:
 
     @classmethod
     def from_sample(cls, sample: OutcomeSample, level: float, seed: int) -> ProbabilityAssessment:
-        """Assess the probabilities of a sample against its outcomes."""
+        """Compare the probabilities of a sample with its outcomes."""
         resamples = _RESAMPLES if len(sample.values) <= _MANY_ROWS else _FEW_RESAMPLES
         decisions, differences = compute_sample_curve(sample, DEFAULT_THRESHOLDS, level)
         return cls(
@@ -79,7 +80,7 @@ def adjust_tests(tests: pd.DataFrame) -> pd.DataFrame:
 def find_miscalibration(
     tests: pd.DataFrame, scores: pd.DataFrame, level: float, alpha: float, if_independent: bool
 ) -> tuple[Finding, ...]:
-    """Find which models are miscalibrated, and in which way."""
+    """Describe whether and how the probabilities of each model are miscalibrated."""
     several = tests["dataset"].nunique() > 1
     findings = []
     for line in tests.to_dict("records"):
@@ -98,7 +99,7 @@ def _describe_model(
     if_independent: bool,
     adjusted: bool,
 ) -> Finding:
-    """Describe the calibration of a model by its slope or O:E ratio, or explain why it cannot be tested."""
+    """Describe the calibration of a model by its calibration slope or O:E ratio, or explain why it cannot be tested."""
     p, model, label = float(line["p_adjusted"]), str(line["model"]), str(line["class"])
     if np.isnan(p):
         note = str(line["note"])
@@ -133,7 +134,7 @@ def _describe_model(
 
 
 def _describe_slope(values: dict[str, Any], is_calibrated: bool, label: str) -> Finding:
-    """Describe the calibration of a model by its slope."""
+    """Describe the calibration of a model by its calibration slope."""
     low, high = values["interval"][:2]
     if is_calibrated and low <= 1 <= high:
         return Finding.of("calibrated_slope", **values)
@@ -147,7 +148,7 @@ def _describe_slope(values: dict[str, Any], is_calibrated: bool, label: str) -> 
 
 
 def describe_net_benefit(scores: pd.DataFrame, decisions: pd.DataFrame) -> dict[str, Any]:
-    """Describe the threshold of net benefits, and whether treating all rows or none is better than every model."""
+    """Describe the threshold used for the net benefit, and whether treating all rows or no row is better than every model."""
     lines = decisions[np.isclose(decisions["threshold"].to_numpy(dtype=np.float64), DEFAULT_THRESHOLD)]
     more = " Decision curves on the report page show other thresholds." if len(lines) else ""
     comparison = ""
@@ -161,9 +162,9 @@ def describe_net_benefit(scores: pd.DataFrame, decisions: pd.DataFrame) -> dict[
 
 
 def find_useful_thresholds(decisions: pd.DataFrame, differences: pd.DataFrame, names: Sequence[str]) -> tuple[Finding, ...]:
-    """Find the range of thresholds at which each model is significantly better than treating all rows and treating none.
+    """Find the thresholds at which each model is significantly better than treating all rows and than treating no row.
 
-    `decisions` and `differences` must belong to a single data set.
+    `decisions` and `differences` must come from a single data set.
     """
     findings = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Read predictions of one or more models from files or frames; check and repair them."""
+"""Read predictions of one or more models from files or frames, check them, and repair them if possible."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ class ModelPredictions:
     repeat, fold : array of int
         Repeat and fold of each prediction.
     prediction : array of int
-        Index of the predicted class; -1 if the label is missing or unknown.
+        Index of the predicted class. It is -1 if the label is missing or unknown.
     scores : array or None
         Score of each class.
     score_kind : {"probability", "decision"} or None
         Kind of the scores.
     labels_from : {"file", "probabilities", "scores", "threshold", "none"}
-        Source of the predicted labels; "none" if all scores have the same sign.
+        Source of the predicted labels. It is "none" if labels cannot be derived because all scores have the same sign.
     """
 
     name: str
@@ -118,12 +118,12 @@ class ModelPredictions:
 
     @property
     def has_labels(self) -> bool:
-        """Whether predicted labels are in the file or can be derived from the scores."""
+        """Whether predicted labels are in the file or could be derived from the scores."""
         return self.labels_from != "none"
 
     @cached_property
     def first_lines(self) -> IntArray:
-        """The position of each row's first prediction (first repeat, first fold), in the order of the rows."""
+        """The position of the first prediction (first repeat, first fold) of each row, in the order of the rows."""
         order = np.lexsort((self.fold, self.repeat, self.row_indices))
         sorted_indices = self.row_indices[order]
         return order[np.concatenate(([True], sorted_indices[1:] != sorted_indices[:-1]))]
@@ -163,7 +163,7 @@ class DatasetPredictions:
     weights : array or None
         Weight of each row.
     clusters : array of int or None
-        Code of the cluster of each row; rows of a cluster may be dependent.
+        Code of the cluster of each row. Rows of the same cluster may be dependent.
     subgroups : mapping of str to array
         For each subgroup column, the subgroup of each row.
     models : mapping of str to ModelPredictions
@@ -183,7 +183,7 @@ class DatasetPredictions:
     clusters: IntArray | None = None
 
     def get_positive_index(self, positive: object) -> int | None:
-        """Return the index of the class `positive`; None means the default of `read_predictions`."""
+        """Return the index of the class `positive`. If it is None, use the default of `read_predictions`."""
         return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name, self.scored_class)
 
     def count_classes(self) -> dict[str, int]:
@@ -205,7 +205,7 @@ class PredictionFile:
     datasets : tuple of DatasetPredictions
         Predictions by data set.
     notes : tuple of Finding
-        Notes on what was repaired or assumed.
+        Notes on repairs and assumptions.
     """
 
     source: str
@@ -235,7 +235,7 @@ class PredictionFile:
         Raises
         ------
         InputError
-            If a model has no scores or already has predicted labels in the file, if there are not exactly two classes, or if a
+            If a model has no scores, a model has predicted labels in the file, there are not exactly two classes, or a
             threshold for probabilities is not between 0 and 1.
         """
         _check.check_number("threshold", threshold)
@@ -255,7 +255,7 @@ class PredictionFile:
         return replace(self, datasets=tuple(datasets), notes=notes.findings)
 
     def frame(self) -> pd.DataFrame:
-        """Build a table with one row per data set and model: numbers of rows and classes, kinds of labels and scores."""
+        """Build a table of the models on each data set, with numbers of rows and classes, and kinds of labels and scores."""
         import pandas as pd
 
         lines = [
@@ -308,8 +308,8 @@ def read_predictions(
 
     A long table has one row per case and model. One column names the model (not needed for a single model), and one column
     contains predicted labels. A long table can also have a column of scores for each class (`score_a`, `p_a`, `proba(a)`,
-    `score[a]`), or one column `score` for the positive class. A wide table has one row per case and columns for each model:
-    `forest`, `forest_label`, `forest_score`, `forest[a]`. Files written by `fairtrial export` can also be read.
+    `score[a]`), or one column `score` for the positive class. A wide table has one row per case and columns for each model,
+    e.g. `forest`, `forest_label`, `forest_score` or `forest[a]`. Files written by `fairtrial export` can also be read.
 
     Parameters
     ----------
@@ -317,25 +317,26 @@ def read_predictions(
         A frame of pandas, polars or pyarrow, or CSV, TSV, JSON Lines or Parquet files. A path may be a pattern such as `*.csv`.
         The encoding (UTF-8, UTF-16, Latin-1), the delimiter and decimal commas are detected.
     y_true, model, dataset, row, weight, cluster, repeat, fold : str, optional
-        Column with this role. Default: guessed from common names and from contents.
+        Column with this role. By default, columns are recognized by common names and by their contents.
     prediction, scores : str, list or mapping, optional
-        Columns of predicted labels and of scores. Wide files take a mapping of model to column, or to a mapping of class to
-        column: `scores={"forest": {"a": "fa", "b": "fb"}}`.
+        Columns of predicted labels and of scores. For a wide table, pass a mapping of models to columns. If a model has a
+        column of scores for each class, map the model to a mapping of classes to columns, e.g.
+        `scores={"forest": {"a": "fa", "b": "fb"}}`.
     subgroup : str or list of str, optional
         Columns that define subgroups for which results are reported separately.
     positive : label, optional
-        The positive class, to which a single column of scores refers. By default, it is the class named by the score columns,
-        a class with a usual name such as yes, fraud or churn, or the second class in sort order. The first of these rules that
-        applies is used.
+        The positive class, to which a single column of scores refers. By default, it is the class named by the score columns.
+        If they do not name a class, it is a class with a common name such as yes, fraud or churn. Otherwise, it is the second
+        class in sort order.
     drop_missing : bool, default False
-        Remove rows with missing values, for all models, instead of raising an error. A note reports how many were removed.
+        Remove rows with missing values for all models, instead of raising an error. A note reports the number of removed rows.
     scheme : str, optional
         Resampling scheme to read. Required if the file was exported from a study with several schemes.
 
     Returns
     -------
     PredictionFile
-        `notes` lists what was repaired.
+        The predictions. The attribute `notes` lists repairs and assumptions.
 
     Raises
     ------
@@ -377,7 +378,7 @@ def read_predictions(
 
 
 def list_paths(source: Source) -> list[Path]:
-    """List the files of a source; files that match a pattern are sorted. The list is empty for a frame."""
+    """List the files of a source. Files that match a pattern are sorted. The list is empty for a frame."""
     if isinstance(source, (str, PathLike)):
         return _find_files(source)
     if isinstance(source, Sequence) and source and all(isinstance(item, (str, PathLike)) for item in source):
@@ -410,12 +411,12 @@ def _check_kind(path: Path) -> None:
 
 
 def read_table(source: Source) -> tuple[pd.DataFrame, str]:
-    """Read a source into one table; return the table and its name."""
+    """Read a source into one table, and return the table and its name."""
     return read_source(source)[:2]
 
 
 def read_source(source: Source) -> tuple[pd.DataFrame, str, tuple[Finding, ...]]:
-    """Read a source into one table; return the table, its name, and notes on unusual file formats."""
+    """Read a source into one table, and return the table, its name, and notes on unusual file formats."""
     import pandas as pd
 
     paths = list_paths(source)
@@ -443,7 +444,7 @@ def read_source(source: Source) -> tuple[pd.DataFrame, str, tuple[Finding, ...]]
 
 
 def _index_by_line(table: pd.DataFrame, paths: Sequence[Path]) -> pd.DataFrame:
-    """Index a table by line numbers. For a single text file with a header, the first row is line 2, otherwise line 1."""
+    """Index a table by line numbers. For a single text file with a header, the first row is line 2. Otherwise, it is line 1."""
     has_header = len(paths) == 1 and paths[0].suffix.lower() not in (*PARQUET, *JSON_LINES)
     return table.set_axis(np.arange(len(table)) + (2 if has_header else 1), axis=0)
 
@@ -528,7 +529,7 @@ def _blank_missing_labels(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
 
 def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Keep the rows of one condition; if there are several, prefer the unperturbed one."""
+    """Keep the rows of one condition. If there are several, keep the unperturbed one if possible."""
     column, level = roles.get("condition"), roles.get("level")
     if column is None:
         return table
@@ -546,9 +547,9 @@ def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Dat
 
 
 def _drop_incomplete_rows(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Remove rows with missing values, for all models.
+    """Remove rows with missing values from the predictions of all models.
 
-    If a column is completely empty for a model or data set, its values do not count as missing there.
+    If a column is completely empty for a model or data set, its cells are not treated as missing values there.
     """
     keys = roles.list_columns("dataset", "model")
     incomplete = table[roles.list_columns(*REQUIRED_ROLES, "weight")].isna().any(axis=1)
@@ -598,7 +599,7 @@ def _drop_duplicates(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Data
 
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
-    """A column as codes of its distinct values; -1 means missing."""
+    """A column whose values are encoded as integers. The code -1 means a missing value."""
 
     codes: IntArray
     values: list[Any]
@@ -621,7 +622,7 @@ class EncodedColumn:
 
 
 class _SharedColumns:
-    """The columns of all data sets, encoded once."""
+    """The columns of a table, encoded once for all data sets."""
 
     def __init__(self, table: pd.DataFrame, roles: Roles, notes: Notes) -> None:
         self.table, self.roles = table, roles
@@ -660,7 +661,7 @@ class _SharedColumns:
     def _encode_labels(self, model: str, column: str, notes: Notes) -> EncodedColumn:
         """Encode predicted labels.
 
-        If the spelling differs from that of the true labels (True instead of 1), the spelling of the true labels is used.
+        If they are spelled differently from the true labels (e.g. True instead of 1), the spelling of the true labels is used.
         """
         encoded = EncodedColumn.from_column(self.table[column])
         duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
@@ -674,7 +675,7 @@ class _SharedColumns:
         return EncodedColumn(encoded.codes, spellings)
 
     def _number_splits(self, role: str) -> IntArray:
-        """Number repeats or folds; names are numbered in sort order."""
+        """Convert repeats or folds to numbers. Names are numbered in sort order."""
         if self.roles.get(role) is None:
             return np.zeros(len(self.table), dtype=np.intp)
         encoded = self._encode_complete(role)
@@ -692,7 +693,7 @@ def _to_floats(column: pd.Series[Any], role: str) -> npt.NDArray[np.float64]:
 
 
 class _DatasetBuilder:
-    """Builds the predictions of one data set."""
+    """Builder of the predictions of one data set."""
 
     def __init__(self, columns: _SharedColumns, name: str, lines: IntArray, positive: object, notes: Notes) -> None:
         self.columns, self.name, self.lines, self.positive, self.notes = columns, name, lines, positive, notes
@@ -704,7 +705,7 @@ class _DatasetBuilder:
         check_classes(self.true_labels, self.where)
 
     def build(self) -> DatasetPredictions:
-        """Build the data set."""
+        """Build the predictions of the data set."""
         model_inputs = self._list_model_inputs()
         classes = self._list_classes(model_inputs)
         class_names = [format_label(label) for label in classes]
@@ -729,7 +730,7 @@ class _DatasetBuilder:
         )
 
     def _index_rows(self) -> tuple[IntArray, npt.NDArray[Any]]:
-        """Return the row index of each line and the ids of the rows; lines without ids are numbered within each model."""
+        """Return the row index of each line and the ids of the rows. Lines without ids are numbered within each model."""
         import pandas as pd
 
         row, lines = self.columns.row, self.lines
@@ -745,7 +746,7 @@ class _DatasetBuilder:
         return row_indices, np.arange(1, int(row_indices.max()) + 2).astype(object)
 
     def _list_model_inputs(self) -> list[tuple[str, ModelColumns, IntArray]]:
-        """List the name, the columns and the lines (positions in `self.lines`) of each model."""
+        """List the name, the columns and the lines of each model. Lines are given as positions in `self.lines`."""
         roles, all_indices = self.columns.roles, np.arange(len(self.lines))
         if roles.layout == "wide":
             return [(model_columns.name, model_columns, all_indices) for model_columns in roles.models]
@@ -757,7 +758,7 @@ class _DatasetBuilder:
         ]
 
     def _list_classes(self, model_inputs: list[tuple[str, ModelColumns, IntArray]]) -> list[Any]:
-        """List the true labels and the classes that have scores, in sort order."""
+        """List the classes in sort order. They are the true labels and all classes with scores."""
         y_true = self.columns.y_true
         classes = {y_true.texts[i]: y_true.values[i] for i in np.unique(y_true.codes[self.lines])}
         for name, model_columns, indices in model_inputs:
@@ -807,7 +808,7 @@ class _DatasetBuilder:
     def _check_repeated_rows(self, row_indices: IntArray, repeat: IntArray, fold: IntArray, subject: Subject) -> None:
         """Check that a model predicts each row once per repeat and fold.
 
-        If the file has no columns of repeats and folds, several lines of a row are repeated predictions, in file order.
+        If the file has no repeat or fold column, several lines of a row count as repeated predictions, in file order.
         """
         if (np.diff(row_indices) > 0).all():
             return
@@ -833,7 +834,7 @@ class _DatasetBuilder:
 
 
 def _encode_as_classes(labels: EncodedColumn, classes: list[str]) -> IntArray:
-    """Encode labels as indices of classes; a label that is missing or not a class is ABSTAINED."""
+    """Encode labels as indices of classes. Labels that are missing or are not a class become ABSTAINED."""
     codes = {text: i for i, text in enumerate(classes)}
     table = np.array([*(codes.get(text, ABSTAINED) for text in labels.texts), ABSTAINED], dtype=np.intp)
     return np.asarray(table[labels.codes])
@@ -883,7 +884,7 @@ def _check_weights(values: FloatArray, column: str, line_numbers: pd.Index[Any])
 class PredictedScores:
     """Scores of every class, and their kind.
 
-    `single_column` is true if the scores come from a single column that is not a probability.
+    `single_column` is true if the scores come from a single column that does not contain probabilities.
     """
 
     values: FloatArray
@@ -901,7 +902,7 @@ def build_scores(
     subject: Subject,
     notes: Notes,
 ) -> PredictedScores | None:
-    """Build the scores of a model; None if the model has no scores."""
+    """Build the scores of a model. Return None if the model has no scores."""
     scores_by_class = {
         name: _to_float_scores(table[column].iloc[lines], column, subject) for name, column in model_columns.scores
     }
@@ -932,8 +933,8 @@ def resolve_labels(
 ) -> tuple[IntArray, LabelSource]:
     """Return the predicted classes, and whether they come from the file or were derived from the scores.
 
-    If only some rows of a model have labels, the other rows count as abstentions (-1). With two classes, the positive class is
-    predicted if its probability is at least `USUAL_THRESHOLD`.
+    If only some rows of a model have labels, the other rows count as abstentions (-1). If labels are derived from probabilities
+    of two classes, the positive class is predicted if its probability is at least `USUAL_THRESHOLD`.
     """
     if labels is not None and not (labels < 0).all():
         return labels, "file"
@@ -1006,7 +1007,7 @@ def _check_probabilities(
 ) -> tuple[FloatArray, bool]:
     """Return the scores, and whether they are probabilities.
 
-    Probabilities lie between 0 and 1 and sum to 1 in each row. Probabilities are rescaled if rounding has changed the sums.
+    Probabilities lie between 0 and 1 and sum to 1 in each row. If rounding has changed the sums, probabilities are rescaled.
     """
     is_named = all(is_named_probability(column) for column in columns)
     outside = (scores < 0) | (scores > 1)

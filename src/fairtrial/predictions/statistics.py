@@ -1,4 +1,4 @@
-"""Statistics from which a judgement is computed: protocols, and their implementation for rows in memory."""
+"""Protocols of the statistics from which a judgement is computed, and their implementation for rows in memory."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ from fairtrial.study.records import ABSTAINED
 if TYPE_CHECKING:
     import pandas as pd
 
-# Beyond this number of rows, intervals are computed from counts if possible. Other intervals use fewer resamples and no BCa
-# correction, because its effect is negligible.
+# With more rows than this, intervals are computed from counts if possible. Other intervals use fewer resamples. They omit the
+# BCa correction, because its effect is negligible.
 MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
@@ -73,17 +73,17 @@ MIN_EFFECTIVE_UNITS = 200
 # With fewer clusters, bootstrap limits are too narrow.
 _MIN_BOOTSTRAP_CLUSTERS = 5
 
-# Beyond `MANY_ROWS` rows, a permutation test draws fewer swaps. It is omitted if the minimum number would take too long.
+# With more than `MANY_ROWS` rows, a permutation test draws fewer swaps. It is omitted if even the minimum would take too long.
 _USUAL_SWAPPED_ROWS, _MAX_SWAPPED_ROWS = 1 << 28, 1 << 31
 _MAX_MOVE_CELLS = 1 << 25
 
 STOP_AFTER = 100
-"""A permutation test stops after this many swaps that are at least as extreme as the observed difference."""
+"""A permutation test stops when this many permuted differences are at least as extreme as the observed difference."""
 
 register_method("bootstrap_z", "z test with a bootstrap standard error", cite="Efron & Tibshirani 1993", statistic="difference")
 
 CONTRIBUTIONS = "effective contributions"
-"""Name of the effective number of rows that contribute to the variance of a bootstrapped difference."""
+"""Key in `Outcome.details`: the effective number of rows that contribute to the variance of a bootstrapped difference."""
 
 NO_VARIATION = "no limits, because all resamples give the same value"
 
@@ -98,7 +98,7 @@ _SUBGROUP_BLOCKS = 100
 # If a class has fewer rows, jackknife limits are too narrow.
 _MIN_JACKKNIFE_CASES = 20
 
-# Largest number of rows times blocks that the jackknife computes at once.
+# Largest product of rows and blocks in one batch of the jackknife.
 _MAX_CELLS = 1 << 21
 
 _MAX_STORED_COUNTS = 1 << 23
@@ -130,52 +130,52 @@ class ModelStatistics(Protocol):
 
     @property
     def kind(self) -> ScoreKind | None:
-        """The kind of the scores; None if the model has no scores."""
+        """The kind of the scores, or None if the model has no scores."""
 
     @property
     def rows(self) -> int:
-        """The number of predictions: one for each row, unless rows are predicted several times."""
+        """The number of predictions. It equals the number of rows unless rows are predicted several times."""
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows; a row that is predicted several times counts once."""
+        """The number of rows. A row that is predicted several times counts once."""
 
     @property
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs but the model lacks; empty if the measure can be computed."""
+        """Return the name of the input that the model lacks for a measure, or an empty string if none is missing."""
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
+        """Compute measures with intervals. If a measure cannot be computed, its value is NaN, and its note gives the reason."""
 
     def count_confusion(self) -> Confusion | None:
-        """Count rows, or sum their weights, by true and predicted class; None if there are no labels."""
+        """Count rows, or sum their weights, by true and predicted class. Return None if there are no predicted labels."""
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by true and predicted class; None without clusters or labels."""
+        """Count the rows of each cluster by true and predicted class. Return None without clusters or predicted labels."""
 
     def sum_support(self) -> FloatArray:
-        """Sum the weights of the rows of each class."""
+        """Compute the total weight of the rows of each class."""
 
     def count_classes(self) -> FloatArray:
         """Count the rows of each class."""
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute the effective number of rows of each class, and of all other classes, in two columns."""
+        """Compute two columns: the effective number of rows of each class, and that of all other classes together."""
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest; NaN if there are no scores."""
+        """Compute the AUC of each class against the rest. The values are NaN if there are no scores."""
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
-        """Tally the scores of a class; if rows are streamed, merge them into at most `max_scores` bins."""
+        """Tally the scores of a class. If rows are streamed, merge the scores into at most `max_scores` bins."""
 
     def calibrate(self, level: float) -> pd.DataFrame:
-        """Compute the calibration curve of the positive or most probable class, with one row per bin."""
+        """Compute the calibration curve of the positive class or, if there is none, of the most probable class."""
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
-        """Assess the probabilities of the positive or most probable class; None if that is impossible."""
+        """Assess the probabilities of the model. Return None if this is impossible."""
 
     def count_subgroups(self, column: str) -> dict[str, int]:
         """Count the rows of each subgroup that a column defines."""
@@ -184,22 +184,22 @@ class ModelStatistics(Protocol):
         """Restrict the model to the rows of a subgroup. If rows are streamed, the result has labels but no scores."""
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
-        """Estimate a measure on each subgroup and on the rest of the rows; None if a streamed file cannot provide it."""
+        """Estimate a measure for each subgroup and for all other rows. Return None if this is impossible for streamed rows."""
 
     def pair_with(self, other: Self) -> PairStatistics | None:
-        """Pair two models on the rows that both predict; None if no column identifies the rows of a streamed file."""
+        """Pair two models on the rows that both predict. Return None if no column identifies the rows of a streamed file."""
 
 
 class PairStatistics(Protocol):
-    """Statistics that a judgement needs about two models, on the rows of a data set that both predict."""
+    """Statistics that a judgement needs about two models on the rows that both predict."""
 
     @property
     def rows(self) -> int:
-        """The number of paired predictions of the rows that both models predict."""
+        """The number of pairs of predictions on the rows that both models predict."""
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows that both models predict; a row that is predicted several times counts once."""
+        """The number of rows that both models predict. A row that is predicted several times counts once."""
 
     @property
     def units(self) -> int:
@@ -207,35 +207,35 @@ class PairStatistics(Protocol):
 
     @property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, in total and in the class with the smallest number."""
+        """The effective number of rows or clusters: in total, and in the class with the fewest."""
 
     @property
     def is_weighted(self) -> bool:
         """Whether the paired predictions have weights."""
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by true class and both predicted classes; None if a model has no labels."""
+        """Count rows by true class and both predicted classes. Return None if a model has no predicted labels."""
 
     def compare_clustered_accuracies(self, level: float) -> Outcome:
-        """Compare the accuracies of clustered rows; both models have labels."""
+        """Compare the accuracies of both models on clustered rows. Both models must have predicted labels."""
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Compute the contrast of the AUCs; None if there are no scores of a positive class."""
+        """Compute both AUCs and the variance of their difference. Return None if there are no scores of a positive class."""
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap an interval of the difference in a measure; None if this is impossible."""
+        """Bootstrap a confidence interval of the difference in a measure. Return None if this is impossible."""
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
-        """Run the permutation test of a measure; None if rows are not in memory or there are too many rows.
+        """Run the permutation test of a measure. Return None if the test is impossible or would take too long.
 
-        If the test would take too long, it draws fewer than `resamples` swaps, but at least `fewest`.
+        With many rows, the test may draw fewer than `resamples` permutations, but at least `fewest`.
         """
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
-        """Compute differences in net benefit at many thresholds; None without probabilities of a positive class in memory."""
+        """Compute differences in net benefit at many thresholds. Return None if no suitable probabilities are in memory."""
 
     def count_rank_changes(self) -> int | None:
-        """Count the rows that the scores of both models rank differently; None if rows are not in memory."""
+        """Count the rows that the two models rank differently by their scores. Return None if rows are not in memory."""
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted or approximate because of the number of rows."""
@@ -254,7 +254,7 @@ class FileStatistics(Protocol):
 
     @property
     def models(self) -> Sequence[ModelStatistics]:
-        """The models: one entry per data set and model."""
+        """The models. A model that predicts several data sets has one entry for each data set."""
 
     @property
     def predictions(self) -> PredictionFile | None:
@@ -264,16 +264,16 @@ class FileStatistics(Protocol):
         """Whether any model has predictions in several folds."""
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List what is omitted or computed differently because of weights, repeats or the size of the file."""
+        """List how weights, repeated predictions and the size of the file change the computations."""
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class in each data set; models of `unequal_datasets` predict different rows."""
+        """Count the rows of each class in each data set. In `unequal_datasets`, the models predict different rows."""
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Return, for each data set, the smallest and largest number of predictions per row and model."""
+        """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Compute a measure on each split of each data set; empty if rows are not in memory."""
+        """Compute a measure on each split of each data set. Return an empty list if rows are not in memory."""
 
 
 @dataclass(frozen=True)
@@ -301,24 +301,24 @@ class JudgeSettings:
     binary_only: tuple[str, ...] = ()
 
     def limit_resamples(self, rows: int) -> int:
-        """Return the number of resamples, reduced if there are very many rows."""
+        """Return the number of resamples. If there are very many rows, this number is reduced."""
         return self.resamples if rows <= MANY_ROWS else min(self.resamples, REDUCED_RESAMPLES)
 
     def explain_unavailable(self, model: ModelStatistics, measure: Measure) -> str:
-        """Explain which input of a measure is missing in a model; the text is empty if nothing is missing."""
+        """Explain which input that a measure needs is missing from a model. The text is empty if nothing is missing."""
         missing = model.find_missing_input(measure)
         if not missing and model.positive is None and measure.name in self.binary_only:
             missing = "a positive class"
         return f"needs {missing}" if missing else ""
 
     def make_undefined_interval(self, model: ModelStatistics, measure: Measure) -> Interval:
-        """Create an interval without a value, with the reason as its note."""
+        """Create an interval without a value. Its note gives the reason."""
         nan = float("nan")
         return Interval(measure.name, nan, nan, nan, self.level, "", self.explain_unavailable(model, measure))
 
 
 def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | None) -> str:
-    """Name the input that a measure needs but a model with these inputs lacks; empty if none is missing."""
+    """Return the name of the input that a measure lacks, or an empty string if the given inputs are sufficient."""
     needs = measure.facts.needs
     available = {"labels": has_labels, "scores": kind is not None, "probabilities": kind == "probability"}
     return "" if available.get(needs, False) else needs
@@ -335,9 +335,9 @@ class PositiveClasses:
     specified : bool
         Whether the user chose the positive class.
     can_flip : bool
-        Whether choosing another positive class would reverse the scores. If score columns name their classes, it would not.
+        Whether another positive class would reverse the meaning of the scores. False if score columns name their classes.
     reasons : mapping of str to str
-        Reason for the positive class of each data set; empty if the user chose the class.
+        Reason for the choice of the positive class of each data set. Empty if the user chose the class.
     """
 
     classes: Mapping[str, tuple[str, str]]
@@ -347,7 +347,7 @@ class PositiveClasses:
 
     @classmethod
     def from_models(cls, models: Iterable[ModelStatistics], roles: Roles, specified: bool) -> PositiveClasses:
-        """Collect the positive classes of the data sets of several models."""
+        """Collect the positive class of each data set from the models."""
         classes, reasons = {}, {}
         for model in models:
             if model.positive is not None:
@@ -366,7 +366,7 @@ class PositiveClasses:
 
     @property
     def summary(self) -> str:
-        """The positive class of each data set; empty if there is none.
+        """The positive class of each data set as text, or an empty string if there is no positive class.
 
         >>> PositiveClasses({"a": ("yes", "no"), "b": ("yes", "no")}).summary
         'positive class yes'
@@ -385,7 +385,7 @@ class PositiveClasses:
         return "positive class " + ", ".join(f"{label} on {join_names(names)}" for label, names in by_label.items())
 
     def select_below_chance(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """For data sets with a positive class, select the AUCs whose whole interval lies below one half."""
+        """For data sets with a positive class, select the AUCs whose confidence intervals lie entirely below 0.5."""
         is_below = (scores["measure"] == "auc") & (scores["high"].to_numpy(dtype=np.float64) < 0.5)
         return scores[is_below & scores["dataset"].isin(list(self.classes))]
 
@@ -400,9 +400,10 @@ class PositiveClasses:
 
 @dataclass(frozen=True, eq=False)
 class InMemoryModel:
-    """Predictions of a model on a data set: true and predicted class indices, scores of every class, and weights.
+    """Predictions of one model on one data set, in memory.
 
-    A predicted label that is missing or not a class is ABSTAINED. `subgroups` contains the values of all rows of the data set.
+    Classes are stored as indices. If a predicted label is missing or is not a class, its index is ABSTAINED. The arrays in
+    `subgroups` contain the subgroup of each row of the data set, even if the model does not predict the row.
     """
 
     dataset: str
@@ -424,7 +425,7 @@ class InMemoryModel:
 
     @classmethod
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
-        """Use all predictions of a model. Repeated predictions of a row form a cluster and share the weight of the row."""
+        """Select all predictions of a model. Repeated predictions of a row form a cluster and share the weight of the row."""
         model = dataset.models[name]
         lines = np.lexsort((model.fold, model.repeat, model.row_indices)) if model.has_repeats else model.first_lines
         lines = _drop_unweighted_lines(lines, model.row_indices, dataset.weights)
@@ -466,17 +467,17 @@ class InMemoryModel:
 
     @property
     def keys(self) -> IntArray:
-        """Key of each prediction, computed from its row and its number within the row."""
+        """The key of each prediction, which combines the index of its row and its number within the row."""
         return self.row_indices if self.answers is None else self.row_indices * _MAX_ANSWERS + self.answers
 
     @property
     def rows(self) -> int:
-        """The number of predictions: one for each row, unless rows are predicted several times."""
+        """The number of predictions. It equals the number of rows unless rows are predicted several times."""
         return len(self.y_true)
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows; a row that is predicted several times counts once."""
+        """The number of rows. A row that is predicted several times counts once."""
         return self.rows if self.answers is None else len(np.unique(self.row_indices))
 
     @property
@@ -486,7 +487,7 @@ class InMemoryModel:
 
     @property
     def y_score(self) -> FloatArray | None:
-        """Scores in the form that measures accept: of one class if there are two classes, otherwise of every class."""
+        """The scores as measures expect them: for one class if there are two classes, otherwise for every class."""
         if self.scores is None or len(self.classes) > 2:
             return self.scores
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
@@ -497,11 +498,11 @@ class InMemoryModel:
         return self.y_pred is not None and bool((self.y_pred == ABSTAINED).any())
 
     def get_measure_options(self, with_unknown: bool = False) -> dict[str, Any]:
-        """Return the options that measures accept, with a code for unknown labels if requested."""
+        """Return the class codes and the positive class as arguments for measures. Optionally add a code for unknown labels."""
         return {"labels": list_codes(len(self.classes), with_unknown), "positive": self.positive}
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs but the model lacks; empty if the measure can be computed."""
+        """Return the name of the input that the model lacks for a measure, or an empty string if none is missing."""
         return find_missing_input(measure, self.y_pred is not None, self.kind)
 
     def select_input(self, measure: Measure) -> Any:
@@ -509,7 +510,7 @@ class InMemoryModel:
         return self.y_pred if measure.facts.needs == "labels" else self.y_score
 
     def compute_value(self, measure: Measure) -> float:
-        """Compute the value of a measure; NaN if it is undefined."""
+        """Compute the value of a measure. The result is NaN if the measure is undefined."""
         has_unknown = measure.facts.needs == "labels" and self.has_unknown_labels
         adapted_measure = allow_unknown_labels(measure) if has_unknown else measure
         with ignore_warnings():
@@ -520,14 +521,14 @@ class InMemoryModel:
             )
 
     def count_confusion(self) -> Confusion | None:
-        """Count rows, or sum their weights, by true and predicted class; None if there are no labels."""
+        """Count rows, or sum their weights, by true and predicted class. Return None if there are no predicted labels."""
         if self.y_pred is None:
             return None
         options = self.get_measure_options(self.has_unknown_labels)
         return Confusion.from_labels(self.y_true, self.y_pred, sample_weight=self.weights, **options)
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by true and predicted class; None without clusters or labels."""
+        """Count the rows of each cluster by true and predicted class. Return None without clusters or predicted labels."""
         if self.clusters is None or self.y_pred is None:
             return None
         k = len(self.classes) + 1
@@ -537,7 +538,7 @@ class InMemoryModel:
         return np.bincount(cells, minlength=(codes.max() + 1) * k * k).reshape(-1, k, k).astype(np.float64)
 
     def sum_support(self) -> FloatArray:
-        """Sum the weights of the rows of each class."""
+        """Compute the total weight of the rows of each class."""
         return np.bincount(self.y_true, self.weights, minlength=len(self.classes)).astype(np.float64)
 
     def count_classes(self) -> FloatArray:
@@ -545,7 +546,7 @@ class InMemoryModel:
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute the effective number of rows of each class, and of all other classes, in two columns."""
+        """Compute two columns: the effective number of rows of each class, and that of all other classes together."""
         clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
         if clusters is None and self.weights is None:
             counts = self.count_classes()
@@ -559,7 +560,7 @@ class InMemoryModel:
         )
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest; NaN if there are no scores."""
+        """Compute the AUC of each class against the rest. The values are NaN if there are no scores."""
         if self.scores is None:
             return [float("nan")] * len(self.classes)
         with ignore_warnings():
@@ -579,7 +580,7 @@ class InMemoryModel:
         return tally_scores(self.y_true == code, np.ascontiguousarray(scores[:, code]), self.weights)
 
     def calibrate(self, level: float) -> pd.DataFrame:
-        """Compute the calibration curve of the positive or most probable class, with one row per bin."""
+        """Compute the calibration curve of the positive class or, if there is none, of the most probable class."""
         scores = np.empty((0, len(self.classes))) if self.scores is None else self.scores
         if self.positive is not None:
             outcome, probability = self.y_true == self.positive, scores[:, self.positive]
@@ -590,7 +591,7 @@ class InMemoryModel:
         return calibration_curve(outcome, probability, level=level, cluster=self.clusters)
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
-        """Assess the probabilities of the positive or most probable class. Return None if there are no probabilities."""
+        """Assess the probabilities of the model. Return None if the model has no probabilities."""
         if self.kind != "probability" or self.y_score is None:
             return None
         rows = ProbabilityRows.read(self.y_true, self.y_score, sample_weight=self.weights, **self.get_measure_options())
@@ -608,7 +609,7 @@ class InMemoryModel:
         return self.select_rows(codes == (names.index(subgroup) if subgroup in names else -1))
 
     def _factorize_subgroups(self, column: str) -> tuple[IntArray, list[str]]:
-        """Encode the subgroup of each prediction; the names are in the order of the codes."""
+        """Encode the subgroup of each prediction, and list the names of the subgroups in the order of their codes."""
         import pandas as pd
 
         if column not in self._subgroup_codes:
@@ -621,7 +622,7 @@ class InMemoryModel:
         return {}
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues:
-        """Estimate a measure on each subgroup and on the rest of the rows."""
+        """Estimate a measure for each subgroup and for all other rows."""
         own_codes, names = self._factorize_subgroups(column)
         codes, count = np.array([subgroups.index(name) for name in names], dtype=np.intp)[own_codes], len(subgroups)
         clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
@@ -675,7 +676,7 @@ class InMemoryModel:
         totals: FloatArray,
         mask: npt.NDArray[np.bool_],
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure of labels on some rows, and the influence of each row."""
+        """Compute a measure of predicted labels on the selected rows, and the influence of each row."""
         k, weights = len(labels), np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
         table = sum_by_code(cells[mask], weights, k * k).reshape(k, k)
         value, influences = compute_cell_influences(table, make_table_function(measure, labels, self.positive))
@@ -683,16 +684,16 @@ class InMemoryModel:
         return value, influence_by_row, weights * totals[cells[mask]]
 
     def _average_losses(self, losses: FloatArray, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute the mean loss on some rows, and the influence of each row."""
+        """Compute the mean loss on the selected rows, and the influence of each row."""
         chosen, weights = losses[mask], np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
         mean = float(np.average(chosen, weights=weights))
         return mean, (chosen - mean) * weights / weights.sum(), weights
 
     def _jackknife(self, measure: Measure, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure on some rows, and the influence of each block of rows.
+        """Compute a measure on the selected rows, and the influence of each block of rows.
 
         The influence of a block is stored at its first row. If there are too many rows, no influences are computed, so
-        there are no limits.
+        there are no confidence limits.
         """
         rows = np.flatnonzero(mask)
         value, influences = self.select_rows(rows).compute_value(measure), np.zeros(len(rows))
@@ -733,7 +734,7 @@ class InMemoryModel:
         """Pair two models on the rows that both predict.
 
         If a row is predicted several times, each prediction by one model is paired with each prediction by the other model. If
-        both models predict each row equally often, predictions are paired by their number, which gives the same results.
+        both models predict each row equally often, the i-th predictions are paired instead, with the same results.
         """
         if self._has_same_keys(other):
             return InMemoryPair(self, other)
@@ -750,7 +751,7 @@ class InMemoryModel:
         return (self.answers is None) == (other.answers is None) and np.array_equal(self.keys, other.keys)
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals. A measure that cannot be computed is NaN, with the reason as a note."""
+        """Compute measures with intervals. If a measure cannot be computed, its value is NaN, and its note gives the reason."""
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         by_measure: dict[str, Interval] = {}
         if len(self.y_true) > MANY_ROWS and self.weights is None and self.clusters is None:
@@ -769,9 +770,10 @@ class InMemoryModel:
         ]
 
     def _has_closed_form(self, measure: Measure) -> bool:
-        """Whether the limits of a measure are computed without resampling.
+        """Return whether the confidence limits of a measure are computed without resampling.
 
-        This is the case for proportions and AUCs of unweighted rows, calibration, and net benefit.
+        This is the case for measures of calibration and for net benefit. For unweighted rows, it is also the case for
+        proportions and for the AUC of two classes.
         """
         if isinstance(measure, OutcomeMeasure):
             return True
@@ -783,7 +785,7 @@ class InMemoryModel:
         return measure.name in ("auc", "gini") and is_binary
 
     def _omit_invalid_limits(self, interval: Interval) -> Interval:
-        """Omit bootstrap limits that are meaningless because of very few clusters or resamples that do not vary."""
+        """Omit bootstrap limits if there are very few clusters, or if all resamples give the same value."""
         if interval.method not in ("bca", "percentile"):
             return interval
         clusters = 0 if self.clusters is None else len(np.unique(self.clusters))
@@ -792,7 +794,7 @@ class InMemoryModel:
         return omit_limits(interval, NO_VARIATION) if interval.low == interval.high == interval.estimate else interval
 
     def _compute_count_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute the intervals for which counts are sufficient, without resampling rows."""
+        """Compute the intervals that need only counts. Rows are not resampled."""
         intervals = CountIntervals(settings)
         results = []
         label_measures = [measure for measure in measures if measure.facts.needs == "labels"]
@@ -813,7 +815,7 @@ class InMemoryModel:
         return results
 
     def _evaluate_intervals(self, measures: list[Measure], method: str, settings: JudgeSettings) -> tuple[Interval, ...]:
-        """Evaluate all measures on the same resamples; only measures of labels receive unknown labels."""
+        """Evaluate all measures on the same resamples. Only measures of predicted labels receive unknown labels."""
         if self.has_unknown_labels and len({measure.facts.needs == "labels" for measure in measures}) > 1:
             labels, others = (
                 [measure for measure in measures if (measure.facts.needs == "labels") is needs_labels]
@@ -844,7 +846,7 @@ def _drop_unweighted_lines(lines: IntArray, row_indices: IntArray, weights: Floa
 
 
 def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
-    """Return the weights of rows; None if all positive weights are equal, because constant weights have no effect.
+    """Return the weights of rows, or None if all positive weights are equal, because constant weights have no effect.
 
     >>> simplify_weights(np.array([2.0, 2.0, 0.0])) is None
     True
@@ -856,7 +858,7 @@ def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
 
 
 def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """Pair each prediction of a row by one model with each prediction of the row by the other model.
+    """Pair each prediction of a row by the first model with each prediction of the same row by the second model.
 
     Both arrays must be sorted by row.
 
@@ -870,7 +872,7 @@ def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _share_weights(row_indices: IntArray, weights: FloatArray | None) -> FloatArray | None:
-    """Divide the weight of each row among its predictions; None if all rows have the same weight and number of predictions."""
+    """Divide the weight of each row among its predictions. Return None if all predictions have the same weight."""
     if not len(row_indices):
         return None if weights is None else weights[row_indices]
     counts = np.bincount(row_indices)[row_indices]
@@ -881,19 +883,19 @@ def _share_weights(row_indices: IntArray, weights: FloatArray | None) -> FloatAr
 
 @dataclass(frozen=True, eq=False)
 class InMemoryPair:
-    """Two models on the same rows in memory."""
+    """Predictions of two models on the same rows, in memory."""
 
     first: InMemoryModel
     second: InMemoryModel
 
     @property
     def rows(self) -> int:
-        """The number of paired predictions of the rows that both models predict."""
+        """The number of pairs of predictions on the rows that both models predict."""
         return self.first.rows
 
     @property
     def distinct_rows(self) -> int:
-        """The number of rows that both models predict; a row that is predicted several times counts once."""
+        """The number of rows that both models predict. A row that is predicted several times counts once."""
         has_answers = self.first.answers is not None or self.second.answers is not None
         return len(np.unique(self.first.row_indices)) if has_answers else self.rows
 
@@ -904,7 +906,7 @@ class InMemoryPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, in total and in the class with the smallest number."""
+        """The effective number of rows or clusters: in total, and in the class with the fewest."""
         y_true = self.first.y_true
         if self.first.weights is None and self.first.clusters is None:
             counts = np.bincount(y_true)
@@ -915,7 +917,7 @@ class InMemoryPair:
         return count_effective_rows(weights, clusters), min(by_class, default=0.0)
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by true class and both predicted classes; unknown labels have the last code."""
+        """Count rows by true class and both predicted classes. Unknown labels have the last code."""
         labels = self.first.y_pred, self.second.y_pred
         if labels[0] is None or labels[1] is None:
             return None
@@ -930,13 +932,13 @@ class InMemoryPair:
         return self.rows if self.first.clusters is None else len(np.unique(self.first.clusters))
 
     def compare_clustered_accuracies(self, level: float) -> Outcome:
-        """Compare the accuracies of clustered rows; both models have labels."""
+        """Compare the accuracies of both models on clustered rows. Both models must have predicted labels."""
         assert self.first.y_pred is not None
         assert self.second.y_pred is not None
         return mcnemar(self.first.y_true, self.first.y_pred, self.second.y_pred, level=level, cluster=self.first.clusters)
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Compute the contrast of the AUCs; None if there are no scores of a positive class."""
+        """Compute both AUCs and the variance of their difference. Return None if there are no scores of a positive class."""
         positive = self.first.positive
         if self.first.scores is None or self.second.scores is None or positive is None:
             return None
@@ -944,7 +946,7 @@ class InMemoryPair:
         return contrast_aucs(first, second, self.first.y_true == positive, self.first.clusters)
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap an interval of the difference in a measure."""
+        """Bootstrap a confidence interval of the difference in a measure."""
         adapted_measure, measure_options = self._adapt_measure(measure)
         options = {**measure_options, "sample_weight": self.first.weights}
         bound = [
@@ -976,7 +978,7 @@ class InMemoryPair:
         return outcome
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
-        """Compute differences in net benefit at many thresholds; None without probabilities of a positive class."""
+        """Compute differences in net benefit at many thresholds. Return None without probabilities of a positive class."""
         positive = self.first.positive
         if positive is None or any(model.kind != "probability" for model in (self.first, self.second)):
             return None
@@ -1005,8 +1007,9 @@ class InMemoryPair:
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
         """Run the permutation test of a measure.
 
-        With many rows, the test is omitted if a bootstrap z test is valid or if the test would take too long. It is never
-        omitted if counts of labels are sufficient.
+        With many rows, the test is omitted if a bootstrap z test is valid or if the permutations would take too long. It is
+        never omitted for measures that need only predicted labels, such as accuracy, if the rows are neither weighted nor
+        clustered.
         """
         adapted_measure, options = self._adapt_measure(measure)
         clusters = self._read_clusters()
@@ -1031,7 +1034,7 @@ class InMemoryPair:
         return run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
     def count_rank_changes(self) -> int | None:
-        """Count the rows that the scores of both models rank differently."""
+        """Count the rows that the two models rank differently by their scores."""
         from scipy.stats import rankdata
 
         positive = self.first.positive
@@ -1080,7 +1083,7 @@ def summarize_resamples(
     """Summarize resampled differences by confidence limits and a standard error.
 
     Limits are BCa limits if jackknife values are given, otherwise percentile limits. The p-value comes from a z test with this
-    standard error, which is valid only for very many rows.
+    standard error. This test is valid only for very many rows.
     """
     defined = values[~np.isnan(values)]
     limits, error = (float("nan"), float("nan")), float("nan")
@@ -1123,7 +1126,7 @@ def compute_normal_p(estimate: float, error: float) -> float:
 
 
 class InMemoryModels:
-    """All models of a file in memory."""
+    """All models of a file whose rows are in memory."""
 
     def __init__(self, predictions: PredictionFile, positive: object) -> None:
         self.predictions, self.source, self.roles = predictions, predictions.source, predictions.roles
@@ -1138,7 +1141,7 @@ class InMemoryModels:
         return any(len(np.unique(model.fold)) > 1 for dataset in self.predictions.datasets for model in dataset.models.values())
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List how repeated predictions, weights and very many rows are treated."""
+        """List how repeated predictions, weights and very many rows change the computations."""
         findings = []
         if any(model.has_repeats for dataset in self.predictions.datasets for model in dataset.models.values()):
             findings.append(Finding.of("repeated_predictions"))
@@ -1155,7 +1158,7 @@ class InMemoryModels:
         return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Return, for each data set, the smallest and largest number of predictions per row and model."""
+        """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
         counts = {}
         for dataset in self.predictions.datasets:
             repeated = [model for model in dataset.models.values() if model.has_repeats]
@@ -1170,9 +1173,9 @@ class InMemoryModels:
         return counts
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Compute a measure on each split of each data set; the list is empty if there is only one split.
+        """Compute a measure on each split of each data set. The list is empty if there is only one split.
 
-        Each value uses only the predictions of its split.
+        Each value is computed only from the predictions of its split.
         """
         datasets = {dataset.name: dataset for dataset in self.predictions.datasets}
         if len({(model.dataset, *split) for model in self.models for split in _list_splits(datasets, model)}) < 2:
@@ -1181,7 +1184,7 @@ class InMemoryModels:
 
 
 def _count_classes(dataset: DatasetPredictions) -> dict[str, int]:
-    """Count the rows of each class; rows with a weight of zero do not count."""
+    """Count the rows of each class. Rows with a weight of zero do not count."""
     if dataset.weights is None:
         return dataset.count_classes()
     return replace(dataset, y_true=dataset.y_true[dataset.weights > 0]).count_classes()
@@ -1220,15 +1223,15 @@ def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, mea
 
 @dataclass(frozen=True)
 class CountIntervals:
-    """Computation of measures and intervals from counts alone. Weighted counts give no intervals."""
+    """Measures and intervals that are computed from counts alone. Weighted counts do not give intervals."""
 
     settings: JudgeSettings
     unweighted: bool = True
 
     def from_table(self, measure: Measure, table: Confusion) -> Interval:
-        """Compute a measure of labels with an interval.
+        """Compute a measure of predicted labels with an interval.
 
-        The interval of a proportion is Wilson's. Other intervals come from resampled tables.
+        Proportions have Wilson intervals. Other intervals come from resampled tables.
         """
         table, measure = prepare_table(measure, table), allow_unknown_labels(measure)
         with ignore_warnings():
@@ -1249,7 +1252,7 @@ class CountIntervals:
         """Compute a measure of scores with an interval.
 
         The AUC has a score interval with DeLong's variance. Most other intervals come from resampled counts of bins.
-        `coarse_tally` is the same tally in bins; if it is given, the whole tally is not binned again.
+        `coarse_tally` is an optional copy of the tally that has already been merged into bins.
         """
         with ignore_warnings():
             estimate = float(measure.of(tally))  # type: ignore[attr-defined]
@@ -1272,7 +1275,7 @@ class CountIntervals:
         return replace(interval, low=lowest, high=highest)
 
     def from_mean(self, name: str, mean: float, deviation: float, rows: int) -> Interval:
-        """Compute normal limits of a mean over very many rows."""
+        """Compute confidence limits of a mean over very many rows by the normal approximation."""
         if not self.unweighted or not np.isfinite(mean):
             return self._make_empty(name, mean)
         if deviation == 0:
@@ -1286,7 +1289,7 @@ class CountIntervals:
         return self._make("auc", estimate, closed.build_auc_estimate(tally).compute_limits(self.settings.level), "score")
 
     def _resample(self, name: str, estimate: float, cells: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> Interval:
-        """Compute limits from resampled counts: BCa as for rows in memory, or percentiles if there are very many rows."""
+        """Compute limits from resampled counts. Use BCa limits or, if there are very many rows, percentile limits."""
         is_small = bool(cells.sum() <= MANY_ROWS)
         resamples = self.settings.resamples if is_small else min(self.settings.resamples, MAX_COUNT_RESAMPLES)
         values = np.concatenate([compute(drawn) for drawn in self._draw_counts(cells, resamples)])
@@ -1308,7 +1311,7 @@ class CountIntervals:
         return {}
 
     def _draw_counts(self, cells: FloatArray, resamples: int) -> Iterable[FloatArray]:
-        """Resample counts. Draws that are not too large are stored, because several measures use the same cells."""
+        """Resample counts. Resamples that are not too large are stored, because several measures use the same counts."""
         if cells.size * resamples > _MAX_STORED_COUNTS:
             return draw_counts(cells, resamples, self.settings.seed)
         latest = self._latest_draws.get("counts")
@@ -1325,7 +1328,7 @@ class CountIntervals:
 
 
 def omit_limits(interval: Interval, note: str) -> Interval:
-    """Remove the confidence limits of an interval, and give the reason as its note."""
+    """Remove the confidence limits of an interval, and add a note with the reason."""
     nan = float("nan")
     return replace(interval, low=nan, high=nan, method="", note=note)
 
@@ -1333,7 +1336,7 @@ def omit_limits(interval: Interval, note: str) -> Interval:
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:
     """Resample counts with replacement, batch by batch.
 
-    This is equivalent to resampling rows, because the rows of a cell do not differ.
+    This is equivalent to resampling rows, because all rows of a cell are the same.
     """
     rng = np.random.default_rng(seed)
     flat = np.asarray(cells, dtype=np.float64).ravel()
@@ -1344,7 +1347,7 @@ def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatA
 
 
 def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
-    """Leave out each row in turn, or each of 500 random groups of rows, as for rows in memory."""
+    """Compute the counts without each row in turn or, if there are many rows, without each of 500 random groups of rows."""
     flat = np.asarray(cells, dtype=np.float64).ravel()
     rows = np.repeat(np.arange(len(flat)), np.round(flat).astype(np.intp))
     groups = min(len(rows), _JACKKNIFE_GROUPS)
@@ -1357,7 +1360,7 @@ def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
 def make_table_function(
     measure: LabelMeasure, labels: tuple[int, ...], positive: int | None
 ) -> Callable[[FloatArray], FloatArray]:
-    """Make a function that computes a measure from confusion tables, whose last label may be ABSTAINED."""
+    """Return a function that computes a measure from confusion tables. The last label of these tables may be ABSTAINED."""
     adapted = allow_unknown_labels(measure)
 
     def compute(tables: FloatArray) -> FloatArray:
@@ -1367,7 +1370,7 @@ def make_table_function(
 
 
 def count_table_successes(measure: LabelMeasure, tables: Confusion) -> tuple[FloatArray, FloatArray] | None:
-    """Return numerators and denominators of a measure for a batch of tables; None if it is not a proportion of rows."""
+    """Return the numerators and denominators of a proportion of rows for several tables. Return None for other measures."""
     if not measure.facts.proportion or (measure.facts.per_class and tables.positive is None):
         return None
     adapted: Any = allow_unknown_labels(measure)
@@ -1378,7 +1381,7 @@ def count_table_successes(measure: LabelMeasure, tables: Confusion) -> tuple[Flo
 def estimate_table_subgroups(
     measure: LabelMeasure, tables: FloatArray, labels: tuple[int, ...], positive: int | None
 ) -> SubgroupValues:
-    """Estimate a measure of labels from a confusion table of each subgroup."""
+    """Estimate a measure of predicted labels from the confusion table of each subgroup."""
     with ignore_warnings():
         proportions = count_table_successes(measure, Confusion(tables, labels, positive))
         if proportions is not None:
@@ -1387,7 +1390,7 @@ def estimate_table_subgroups(
 
 
 def get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, float] | None:
-    """Return numerator and denominator if the measure is a proportion of rows."""
+    """Return the numerator and the denominator of a proportion of rows. Return None for other measures."""
     facts = measure.facts
     if not facts.proportion or (facts.per_class and table.positive is None):
         return None
@@ -1400,7 +1403,7 @@ def get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, fl
 
 
 def merge_into_bins(tally: ScoreTally, bins: int) -> ScoreTally:
-    """Merge neighbouring scores into bins with about the same number of rows; the value of a bin is its highest score."""
+    """Merge neighbouring scores into bins with about the same number of rows. The value of a bin is its highest score."""
     if len(tally.values) <= bins:
         return ScoreTally(tally.values, tally.pos.astype(np.float64), tally.neg.astype(np.float64))
     starts = find_bin_starts(tally, bins)
@@ -1409,7 +1412,7 @@ def merge_into_bins(tally: ScoreTally, bins: int) -> ScoreTally:
 
 
 def find_bin_starts(tally: ScoreTally, bins: int) -> IntArray:
-    """Find the start of each bin, block by block, so no temporary array is as long as the tally."""
+    """Find the start of each bin. The tally is processed in blocks to save memory."""
     total = float(tally.positives + tally.negatives)
     step, block = total / bins, 1 << 20
     starts, before = [np.zeros(1, dtype=np.intp)], 0.0
@@ -1426,7 +1429,9 @@ def find_bin_starts(tally: ScoreTally, bins: int) -> IntArray:
 
 
 def compute_losses(probabilities: FloatArray, y_true: IntArray, positive: int | None, name: str) -> FloatArray:
-    """Compute the contribution of each row to the Brier score or log loss; a positive class is compared with the rest.
+    """Compute the contribution of each row to the Brier score or log loss.
+
+    If a positive class is given, all other classes are merged into one.
 
     >>> compute_losses(np.array([[0.75, 0.25], [0.5, 0.5]]), np.array([0, 1]), 1, "brier").tolist()
     [0.0625, 0.25]
@@ -1446,7 +1451,7 @@ def compute_losses(probabilities: FloatArray, y_true: IntArray, positive: int | 
 
 
 class WithUnknownLabels(LabelMeasure):
-    """A measure of labels for confusion tables whose last label may be ABSTAINED."""
+    """Measure of predicted labels for confusion tables whose last label may be ABSTAINED."""
 
     def __init__(self, wrapped: LabelMeasure) -> None:
         super().__init__(wrapped.formula, wrapped.facts)
@@ -1474,8 +1479,8 @@ def allow_unknown_labels(measure: Measure) -> Measure:
 def prepare_table(measure: Measure, table: Confusion) -> Confusion:
     """Prepare a table with unknown labels for a measure.
 
-    For balanced accuracy, for the G-mean and for class-wise measures of two classes, an unknown label counts as a wrong class.
-    For other measures, unknown labels are an additional class.
+    For balanced accuracy, the G-mean and class-wise measures of two classes, an unknown label counts as the wrong class. For
+    other measures, unknown labels form an additional class.
     """
     is_mean_recall = measure.name in _MEANS_OF_RECALLS and registry[measure.name] is measure
     return (
@@ -1486,17 +1491,17 @@ def prepare_table(measure: Measure, table: Confusion) -> Confusion:
 
 
 def prepare_class_table(table: Confusion) -> Confusion:
-    """Prepare a table for class-wise rates: with two classes, an unknown label counts as the wrong class."""
+    """Prepare a table for class-wise rates. With two classes, an unknown label counts as the wrong class."""
     return count_unknown_as_errors(table) if has_unknown_labels(table) and _is_binary_table(table) else table
 
 
 def has_unknown_labels(table: Confusion) -> bool:
-    """Return whether the last label of a table is ABSTAINED, which means predictions outside the classes."""
+    """Return whether the last label of a table is ABSTAINED, the code of predicted labels that are not classes."""
     return bool(table.labels[-1] == ABSTAINED)
 
 
 def count_unknown_as_errors(table: Confusion) -> Confusion:
-    """Count each unknown label as an error, namely as a prediction of the class after the true class.
+    """Count each unknown label as an error, by changing it to the class that follows the true class.
 
     >>> count_unknown_as_errors(Confusion([[3, 1, 2], [0, 4, 5], [0, 0, 0]], (0, 1, ABSTAINED))).table.tolist()
     [[3.0, 3.0], [5.0, 4.0]]
@@ -1514,7 +1519,7 @@ def _is_binary_table(table: Confusion) -> bool:
 
 @contextmanager
 def ignore_warnings() -> Iterator[None]:
-    """Ignore warnings about undefined values and fallback methods because the tables report them."""
+    """Ignore warnings about undefined values and fallback methods, because the tables report both."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         warnings.simplefilter("ignore", FallbackWarning)

@@ -1,4 +1,4 @@
-"""Statistics of models in files larger than memory: DuckDB scans the file, and no rows are kept."""
+"""Statistics of models in files that are too large for memory. DuckDB scans the file, and its rows are not kept."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ if TYPE_CHECKING:
 
 MEMORY = "512MB"
 
-# If the rarer class has at most this many rows, DeLong's test uses exact ranks. If it has more rows, scores are ranked relative
-# to this many quantiles of its scores.
+# If the rarer class has at most this many rows, DeLong's test uses exact ranks. If it has more rows, all scores are ranked
+# relative to this many quantiles of the scores of this class.
 MAX_MARKS = 1 << 22
 
 _SAMPLE = 10_000
@@ -111,7 +111,7 @@ _MAX_CLASSES = 1000
 # If there are fewer distinct scores than this fraction of the rows, grouping equal scores is faster than sorting all of them.
 _MAX_DISTINCT_FRACTION = 0.1
 
-# Up to this many cells, the confusion tables of all clusters are in memory.
+# If the confusion tables of all clusters have at most this many cells, they are read into memory.
 _MAX_CLUSTER_CELLS = 1 << 22
 
 _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
@@ -121,16 +121,16 @@ _LINE_ROLES = ("dataset", "model", "row", "repeat", "fold")
 # Bin of a probability f among the ten bins of `calibration_curve`.
 _BIN_SQL = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
 
-# Columns of the table of repeated predictions: the number of the prediction, and how many the model has for the row.
+# Columns of the table of repeated predictions: the number of the prediction, and the number of predictions of its row.
 _ANSWER, _ANSWERS = '"fairtrial answer"', '"fairtrial answers"'
 
 
 class StreamedFile:
-    """One or several files as a DuckDB table; a context manager.
+    """One or several files as a DuckDB table.
 
-    The view `lines` contains all lines, and the view `judged` contains the lines to be judged. Queries refer to these two
-    views. Every name or value from the file goes through `quote_identifier` or `quote_literal`, so no text from the file is
-    executed as SQL.
+    The object is a context manager. The view `lines` contains all lines, and the view `judged` contains the lines to be judged.
+    Queries refer to these two views. Every name or value from the file is quoted by `quote_identifier` or `quote_literal`, so
+    no text from the file is executed as SQL.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -186,7 +186,7 @@ class StreamedFile:
             raise
 
     def _create_lines(self) -> None:
-        """Create the view of all lines; some columns are replaced by SQL expressions."""
+        """Create the view of all lines, in which SQL expressions replace some columns."""
         parts = ", ".join(f"{sql} AS {quote_identifier(column)}" for column, sql in self._replacements.items())
         columns = f"* REPLACE ({parts})" if parts else "*"
         self._connection.execute(
@@ -215,7 +215,7 @@ class StreamedFile:
             self.notes = (*self.notes, Finding.of("percentages", columns=tuple(percentages)))
 
     def _blank_missing_labels(self) -> None:
-        """Replace markers of missing true labels, e.g. ?, by NULL."""
+        """Replace markers of missing true labels, e.g. ?, with NULL."""
         column = self.roles.columns["y_true"]
         markers = ", ".join(map(quote_literal, self.roles.missing_labels))
         name = quote_identifier(column)
@@ -232,7 +232,7 @@ class StreamedFile:
         return InputError(f"{self.source} cannot be streamed: {str(error).splitlines()[0]}")
 
     def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Run a query over `lines` or `judged` and return all rows."""
+        """Run a query on `lines` or `judged`, and return all rows."""
         import duckdb
 
         try:
@@ -241,9 +241,9 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def fetch_batches(self, query: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-        """Run a query and yield its columns, batch by batch.
+        """Run a query, and yield the columns of its result batch by batch.
 
-        DuckDB 1.5 returns the batches of a sorted result out of order, unless it preserves the insertion order.
+        The insertion order is preserved, because DuckDB 1.5 otherwise returns the batches of a sorted result out of order.
         """
         import duckdb
 
@@ -256,12 +256,12 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def keep_lines(self, condition: str) -> None:
-        """Restrict `judged` to the lines that satisfy a condition; the condition must not refer to `judged`."""
+        """Restrict `judged` to the lines that satisfy a condition. The condition must not refer to `judged`."""
         self.row_filter = f"{self.row_filter} AND {condition}"
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
     def number_answers(self, keys: str, order: str) -> None:
-        """Number the repeated predictions of each row (lines with equal keys), in a table that spills to disk."""
+        """Number the repeated predictions of each row (lines with equal keys). The resulting table may spill to disk."""
         columns = ", ".join(map(quote_identifier, self.roles.used_columns))
         window = f"OVER (PARTITION BY {keys}"
         answers = f"row_number() {window} ORDER BY {order}) AS {_ANSWER}, count(*) {window}) AS {_ANSWERS}"
@@ -270,7 +270,7 @@ class StreamedFile:
         self.has_answers = True
 
     def build_missing_condition(self, column: str) -> str:
-        """Build the SQL condition for a missing cell."""
+        """Build the SQL condition that is true for missing cells of a column."""
         nan = f" OR isnan({quote_identifier(column)})" if self.column_types[column] in ("DOUBLE", "FLOAT") else ""
         return f"({quote_identifier(column)} IS NULL{nan})"
 
@@ -283,7 +283,7 @@ class StreamedFile:
         return bool(self.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL HAVING min({name}) <> max({name}) LIMIT 1"))
 
     def tally(self, score: str, is_positive: str, where: str, weight: str | None) -> ScoreTally:
-        """Tally the values of an expression on some lines."""
+        """Tally the values of an SQL expression on the selected lines."""
         lines = f"FROM judged WHERE {where}"
         rows, distinct = self.fetch_rows(f"SELECT count(*), approx_count_distinct({score}) {lines}")[0]
         if weight is not None or distinct < _MAX_DISTINCT_FRACTION * rows:
@@ -336,7 +336,7 @@ class StreamedFile:
         return f"read_csv([{path_list}], {options}{f', types = {{{text}}}' if text else ''})"
 
     def _guess_roles(self, specified: dict[str, Any], positive: object) -> Roles:
-        """Guess the roles of the columns from the first lines of the file and one added line for each class."""
+        """Guess the roles of the columns from the first lines of the file and an additional line for each class."""
         import pandas as pd
 
         specified = {**specified, "positive": positive}
@@ -365,7 +365,7 @@ class StreamedFile:
         return roles
 
     def _is_row_id(self, roles: Roles) -> bool:
-        """Whether the guessed row ids have no missing values, and occur repeatedly only in exact duplicates of lines."""
+        """Return whether the guessed row ids have no missing values and are repeated only in exact duplicates of lines."""
         keys = ", ".join(map(quote_identifier, roles.list_columns(*_LINE_ROLES, "condition", "level")))
         missing = self.build_missing_condition(str(roles.get("row")))
         counts = f"count(*), count(*) FILTER (WHERE {missing}), count(DISTINCT row({keys}))"
@@ -378,9 +378,10 @@ class StreamedFile:
 
 @dataclass(frozen=True, eq=False)
 class StreamedModel:
-    """Predictions of a model on some lines of the file: SQL for true classes, predicted classes and scores.
+    """Predictions of one model on one data set of a streamed file.
 
-    The counts of each scan of the file are cached, so each scan runs only once.
+    True classes, predicted classes and scores are SQL expressions. The counts from each scan of the file are cached, so no scan
+    is repeated.
     """
 
     streamed: StreamedModels
@@ -395,7 +396,7 @@ class StreamedModel:
     scores: tuple[str, ...] | None
     kind: ScoreKind | None
     has_unknown_labels: bool = False
-    """Whether some predicted labels are not classes. The code of these labels is the number of classes."""
+    """Whether some predicted labels are not classes. Such a label has a code that equals the number of classes."""
 
     @property
     def is_weighted(self) -> bool:
@@ -404,7 +405,7 @@ class StreamedModel:
 
     @cached_property
     def distinct_rows(self) -> int:
-        """The number of rows; a row that is predicted several times counts once."""
+        """The number of rows. A row that is predicted several times counts once."""
         return self.streamed.count_rows(f"judged WHERE {self.where}") if self.streamed.file.has_answers else self.rows
 
     @property
@@ -413,9 +414,9 @@ class StreamedModel:
         return [format_label(label) for label in self.classes]
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Name the input that a measure needs but the model lacks; empty if the measure can be computed.
+        """Return the name of the input that the model lacks for a measure, or an empty string if none is missing.
 
-        A measure that cannot be computed from sums or counts needs "rows in memory".
+        If a measure cannot be computed from sums or counts, the missing input is "rows in memory".
         """
         missing = find_missing_input(measure, self.label is not None, self.kind)
         is_mean = measure.name in MEAN_LOSSES
@@ -425,7 +426,7 @@ class StreamedModel:
         return "rows in memory" if needs_rows and not missing else missing
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals from counts. A measure that cannot be computed is NaN, with the reason as a note."""
+        """Compute measures with intervals from counts. Unavailable measures are NaN, and their notes give the reasons."""
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         is_plain = not self.is_weighted and self.streamed.cluster is None
         counts = CountIntervals(settings, is_plain)
@@ -445,7 +446,7 @@ class StreamedModel:
         ]
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by true and predicted class; None without clusters or labels."""
+        """Count the rows of each cluster by true and predicted class. Return None without clusters or predicted labels."""
         if self.streamed.cluster is None or self.label is None:
             return None
         k = len(list_codes(len(self.classes), self.has_unknown_labels))
@@ -460,7 +461,7 @@ class StreamedModel:
     def _compute_clustered_proportions(
         self, measures: Sequence[Measure], table: Confusion, level: float
     ) -> dict[str, Interval]:
-        """Compute intervals of proportions from the counts of each cluster."""
+        """Compute confidence intervals of proportions from the counts of each cluster."""
         tables = self.count_cluster_tables()
         assert tables is not None
         intervals = {}
@@ -479,7 +480,7 @@ class StreamedModel:
 
     @cached_property
     def _cells(self) -> tuple[FloatArray, FloatArray]:
-        """Numbers of rows and sums of weights by true and predicted class; a single column if there are no labels."""
+        """Numbers of rows and total weights by true and predicted class. Without predicted labels, there is only one column."""
         codes = list_codes(len(self.classes), self.has_unknown_labels)
         counts, sums = np.zeros((2, len(codes), len(codes) if self.label else 1))
         amount = self.streamed.amount
@@ -489,13 +490,13 @@ class StreamedModel:
         return counts, sums
 
     def count_confusion(self) -> Confusion | None:
-        """Count rows, or sum their weights, by true and predicted class; None if there are no labels."""
+        """Count rows, or sum their weights, by true and predicted class. Return None if there are no predicted labels."""
         if self.label is None:
             return None
         return Confusion(self._cells[1], tuple(list_codes(len(self.classes), self.has_unknown_labels)), self.positive)
 
     def sum_support(self) -> FloatArray:
-        """Sum the weights of the rows of each class."""
+        """Compute the total weight of the rows of each class."""
         return np.asarray(self._cells[1].sum(axis=1)[: len(self.classes)])
 
     def count_classes(self) -> FloatArray:
@@ -503,7 +504,7 @@ class StreamedModel:
         return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute the effective number of rows of each class, and of all other classes, in two columns."""
+        """Compute two columns: the effective number of rows of each class, and that of all other classes together."""
         counts = self.count_classes()
         if self.streamed.cluster is None and not self.is_weighted:
             return np.column_stack([counts, counts.sum() - counts])
@@ -533,7 +534,7 @@ class StreamedModel:
         return {}
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
-        """Assess the probabilities of the positive class; None without probabilities, or with weights or clusters."""
+        """Assess the probabilities of the positive class. Return None without probabilities, or with weights or clusters."""
         if self.positive is not None and self.kind == "probability" and not self._binned_tallies:
             self._scan_scores([], settings)
         return None if self.positive is None else self._assessments.get(self.positive)
@@ -543,7 +544,7 @@ class StreamedModel:
         return {}
 
     def _scan_scores(self, measures: Sequence[Measure], settings: JudgeSettings) -> dict[str, Interval]:
-        """Compute measures of scores, and store binned tallies and the AUC of each class against the rest.
+        """Compute measures of scores, and store the binned tally and the AUC of each class against the rest.
 
         Only one complete tally is in memory at a time.
         """
@@ -586,13 +587,13 @@ class StreamedModel:
         )
 
     def _list_tally_classes(self) -> Sequence[int]:
-        """List the classes whose scores are tallied; if there are two classes, one is sufficient."""
+        """List the classes whose scores are tallied. If there are two classes, one of them is sufficient."""
         if self.scores is None:
             return ()
         return [self.positive] if self.positive is not None and len(self.classes) == 2 else range(len(self.classes))
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest; NaN if there are no scores. Two classes have the same AUC."""
+        """Compute the AUC of each class against the rest. The values are NaN without scores, and equal for two classes."""
         if not self._aucs:
             self._scan_scores([], JudgeSettings())
         aucs = [self._aucs.get(code, float("nan")) for code in range(len(self.classes))]
@@ -606,7 +607,7 @@ class StreamedModel:
 
     @cached_property
     def _loss_bins(self) -> list[tuple[Any, ...]]:
-        """Sums for Brier score, log loss and calibration in the ten bins of `calibration_curve`, from one scan."""
+        """Sums for the Brier score, the log loss and the calibration in each bin of `calibration_curve`, from one scan."""
         probability, outcome = self._build_probability_sql()
         square, loss = self._build_losses_sql()
         sums = ", ".join(f"sum(w * {term})" for term in ("w", "f", "c::INT", "1", "s", "s * s", "l", "l * l"))
@@ -617,7 +618,7 @@ class StreamedModel:
         )
 
     def _compute_loss_intervals(self, counts: CountIntervals) -> dict[str, Interval]:
-        """Compute Brier score and log loss with limits from sums and sums of squares.
+        """Compute the Brier score and the log loss with confidence limits from sums and sums of squares.
 
         The log loss is infinite if the true class of a row has probability 0.
         """
@@ -634,7 +635,7 @@ class StreamedModel:
         }
 
     def calibrate(self, level: float) -> pd.DataFrame:
-        """Compute the calibration curve of the positive or most probable class, with one row per bin."""
+        """Compute the calibration curve of the positive class or, if there is none, of the most probable class."""
         import pandas as pd
 
         lines = [
@@ -663,7 +664,7 @@ class StreamedModel:
         return [compute_clustered_wilson_limits(lines[:, 1], lines[:, 2], level) for lines in bins]
 
     def _build_probability_sql(self) -> tuple[str, str]:
-        """Build SQL for the probability of the positive or most probable class, and for whether it is the true class."""
+        """Build SQL for the probability of the positive (or most probable) class, and for whether this is the true class."""
         scores = self.scores or ()
         if self.positive is not None:
             return scores[self.positive], f"({self.y_true} = {self.positive})"
@@ -672,7 +673,7 @@ class StreamedModel:
     def _build_losses_sql(self) -> tuple[str, str]:
         """Build SQL for the contribution of each row to the Brier score and to the log loss (NULL if infinite).
 
-        If there is a positive class, it is compared with all other classes together.
+        If there is a positive class, all other classes are merged into one.
         """
         scores, y_true = self.scores or (), self.y_true
         if self.positive is None:
@@ -689,12 +690,12 @@ class StreamedModel:
         return {subgroup: rows for subgroup, (_, rows) in self._list_subgroups(column).items()}
 
     def select_subgroup(self, column: str, subgroup: str) -> StreamedModel:
-        """Restrict the model to the rows of a subgroup and to labels, because each tally of scores would need its own scan."""
+        """Restrict the model to the rows of a subgroup. Scores are omitted, because each subgroup would need its own scan."""
         condition, rows = self._list_subgroups(column)[subgroup]
         return replace(self, where=f"{self.where} AND {condition}", rows=rows, scores=None, kind=None)
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
-        """Estimate a measure of labels from the counts of each subgroup; without limits if rows are weighted or clustered."""
+        """Estimate a measure of predicted labels for each subgroup. There are no limits if rows are weighted or clustered."""
         if not isinstance(measure, LabelMeasure) or self.label is None:
             return None
         labels = tuple(list_codes(len(self.classes), self.has_unknown_labels))
@@ -704,7 +705,7 @@ class StreamedModel:
         return values if not self.is_weighted and self.streamed.cluster is None else omit_subgroup_limits(values)
 
     def _count_subgroup_cells(self, column: str) -> dict[str, FloatArray]:
-        """Sum the weights of each subgroup by true and predicted class, in one scan."""
+        """Sum the weights of the rows of each subgroup by true and predicted class, in one scan."""
         if column not in self._subgroup_cells:
             codes = list_codes(len(self.classes), self.has_unknown_labels)
             cells = f"{quote_identifier(column)} AS g, {self.y_true} AS t, {self.label} AS l, {self.streamed.amount}"
@@ -721,7 +722,7 @@ class StreamedModel:
         return {}
 
     def _list_subgroups(self, column: str) -> dict[str, tuple[str, int]]:
-        """Map each value of a column, as text, to the SQL condition that selects it and to its number of rows."""
+        """Map each value of a column, as text, to the SQL condition for its rows and to the number of these rows."""
         if column not in self._subgroups:
             name = quote_identifier(column)
             query = f"SELECT {name} AS g, count(*) FROM judged WHERE {self.where} GROUP BY g"
@@ -739,13 +740,13 @@ class StreamedModel:
         return {}
 
     def pair_with(self, other: StreamedModel) -> StreamedPair | None:
-        """Pair two models on the rows that both predict; None if no column identifies the rows."""
+        """Pair two models on the rows that both predict. Return None if no column identifies the rows."""
         joined_sql = self.streamed.build_join_sql(self, other)
         return None if joined_sql is None else StreamedPair(self, other, joined_sql)
 
 
 def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> Interval:
-    """Average a measure over the classes, each against the rest. No interval can be computed from counts per class."""
+    """Average a measure over the classes, each against the rest. An average over several classes has no interval."""
     if len(intervals) == 1:
         return intervals[0]
     nan, mean = float("nan"), float(np.mean([interval.estimate for interval in intervals]))
@@ -753,7 +754,7 @@ def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> 
 
 
 class StreamedPair:
-    """Two models of a streamed file on the rows that both predict: SQL for these rows, and tests based on counts."""
+    """Two models of a streamed file on the rows that both predict. An SQL query selects these rows, and tests use counts."""
 
     def __init__(self, first: StreamedModel, second: StreamedModel, joined_sql: str) -> None:
         self.first, self.second, self.joined_sql, self.streamed = first, second, joined_sql, first.streamed
@@ -770,7 +771,7 @@ class StreamedPair:
 
     @cached_property
     def _label_sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Numbers of rows, sums of weights and sums of squared weights, by true class and both predicted classes."""
+        """Numbers of rows, total weights and total squared weights by true class and both predicted classes."""
         k = len(self.codes)
         cells, weights, squares = np.zeros((3, k, k, k))
         query = f"SELECT t, l1, l2, count(*), sum(w), sum(w * w) FROM {self.joined_sql} GROUP BY t, l1, l2"
@@ -780,7 +781,7 @@ class StreamedPair:
         return cells, weights, squares
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by true class and both predicted classes; None if a model has no labels."""
+        """Count rows by true class and both predicted classes. Return None if a model has no predicted labels."""
         return None if self.first.label is None or self.second.label is None else self._label_sums[0]
 
     @cached_property
@@ -792,7 +793,7 @@ class StreamedPair:
 
     @cached_property
     def distinct_rows(self) -> int:
-        """The number of rows that both models predict; a row that is predicted several times counts once."""
+        """The number of rows that both models predict. A row that is predicted several times counts once."""
         if not self.streamed.file.has_answers:
             return int(self.rows)
         return int(self.streamed.file.fetch_rows(f"SELECT count(DISTINCT r) FROM {self.joined_sql}")[0][0])
@@ -804,7 +805,7 @@ class StreamedPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, in total and in the class with the smallest number."""
+        """The effective number of rows or clusters: in total, and in the class with the fewest."""
         lines = self.joined_sql
         if self.streamed.cluster is not None:
             lines = f"(SELECT c, t, sum(w) AS w FROM {self.joined_sql} GROUP BY c, t)"
@@ -816,13 +817,13 @@ class StreamedPair:
         return all_rows, min(classes)
 
     def compare_clustered_accuracies(self, level: float) -> Outcome:
-        """Compare the accuracies of clustered rows; both models have labels."""
+        """Compare the accuracies of both models on clustered rows. Both models must have predicted labels."""
         query = f"SELECT sum((l1 = t)::INT - (l2 = t)::INT), count(*) FROM {self.joined_sql} GROUP BY c"
         sums, sizes = np.array(self.streamed.file.fetch_rows(query), dtype=np.float64).T
         return build_clustered_outcome(sums, sizes, level)
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Compute the contrast of the AUCs, with exact AUCs if both models predict the same rows."""
+        """Compute both AUCs and the variance of their difference. The AUCs are exact if both models predict the same rows."""
         positive = self.first.positive
         if not self.first.scores or not self.second.scores or positive is None:
             return None
@@ -833,9 +834,10 @@ class StreamedPair:
         return replace(contrast, first=first, second=second)
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap the difference in a measure of labels by resampling counts; None for other measures and for clusters.
+        """Bootstrap the difference in a measure of predicted labels by resampling counts.
 
         If rows are weighted, the total weight of each cell is also drawn at random, like a sum of the weights of its rows.
+        Return None for other measures, and if rows are clustered.
         """
         if not self._has_labels(measure) or self.streamed.cluster is not None:
             return None
@@ -853,7 +855,10 @@ class StreamedPair:
         return summarize_resamples(measure, estimate, values, self.distinct_rows, settings.level)
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
-        """Run the permutation test of a measure of labels on counts; None for other measures, weights or many clusters."""
+        """Run the permutation test of a measure of predicted labels, based on counts.
+
+        Return None for other measures, and if rows are weighted or if there are too many clusters.
+        """
         del fewest
         if not self._has_labels(measure) or self.is_weighted:
             return None
@@ -865,12 +870,12 @@ class StreamedPair:
         return None if swaps is None else run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
-        """Return None, because the decisions of both models on each row are not in memory."""
+        """Return None, because the probabilities of both models for each row are not in memory."""
         del level
         return None
 
     def _count_cluster_swaps(self, measure: Any) -> LabelSwaps | None:
-        """Count the predictions of each cluster in each cell of both confusion tables; None if there are too many clusters."""
+        """Count the predictions of each cluster in both confusion tables. Return None if there are too many clusters."""
         k = len(self.codes)
         if self.units * k * k > _MAX_CLUSTER_CELLS:
             return None
@@ -901,7 +906,7 @@ class StreamedPair:
 
 
 def _resample_weights(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares: FloatArray, seed: int) -> FloatArray:
-    """Draw the total weight of each cell, with the mean and variance of a sum of the weights of its rows."""
+    """Draw the total weight of each cell. Its mean and variance are those of the sum of the weights of the drawn rows."""
     counts = np.maximum(cells, 1.0)
     mean = weights / counts
     spread = np.sqrt(np.maximum(0.0, squares / counts - mean**2))
@@ -936,7 +941,7 @@ class StreamedModels:
         self.models = tuple(model for dataset, where in dataset_filters.items() for model in self._build_models(dataset, where))
 
     def _has_unequal_answers(self) -> bool:
-        """Whether a model predicts some rows of a data set more often than others."""
+        """Return whether a model predicts some rows of a data set more often than others."""
         keys = ", ".join(["1", *_list_key_columns(self.file, "dataset", "model")])
         unequal = f"HAVING min({_ANSWERS}) <> max({_ANSWERS})"
         return bool(self.file.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL {unequal} LIMIT 1"))
@@ -951,13 +956,13 @@ class StreamedModels:
         return self.file.has_several_folds()
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List what cannot be computed from counts."""
+        """List which results cannot be computed from counts."""
         del settings
         optional = {"streamed_weights": self.weight, "streamed_clusters": self.cluster}
         return [Finding.of("streamed_file"), *(Finding.of(kind) for kind, column in optional.items() if column is not None)]
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Return an empty list, because values of splits need rows in memory."""
+        """Return an empty list, because the values of splits can be computed only from rows in memory."""
         del measure
         return []
 
@@ -970,7 +975,7 @@ class StreamedModels:
         return list_codes(len(model.classes), model.dataset in datasets)
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class in each data set; models of `unequal_datasets` predict different rows."""
+        """Count the rows of each class in each data set. In `unequal_datasets`, the models predict different rows."""
         counts_by_dataset: dict[str, dict[str, int]] = {}
         for model in sorted(self.models, key=lambda item: item.rows):
             counts = model.count_classes()
@@ -985,7 +990,7 @@ class StreamedModels:
         return {dataset: counts_by_dataset[dataset] for dataset in dict.fromkeys(model.dataset for model in self.models)}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """Return, for each data set, the smallest and largest number of predictions per row and model."""
+        """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
         datasets = dict.fromkeys(model.dataset for model in self.models)
         if not self.file.has_answers:
             return dict.fromkeys(datasets, (1, 1))
@@ -994,11 +999,11 @@ class StreamedModels:
         return {dataset: self.file.fetch_rows(query + filters[dataset])[0] for dataset in datasets}
 
     def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
-        """Build SQL for the rows that both models predict; None if no column identifies the rows.
+        """Build SQL for the rows that both models predict. Return None if no column identifies the rows.
 
-        Its columns are the row r, the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, the weight
+        The columns are the row r, the true classes t and u, the predicted classes l1 and l2, the scores s1 and s2, the weight
         w and the cluster c. If a row is predicted several times, each prediction by one model is paired with each prediction by
-        the other model. If both models predict each row equally often, predictions are paired by their number.
+        the other model. If both models predict each row equally often, the i-th predictions are paired instead.
         """
         column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
         weight, cluster = self.weight or "1", self.cluster or "NULL"
@@ -1025,7 +1030,7 @@ class StreamedModels:
         return f"(SELECT r, t1 AS t, t2 AS u, l1, s1, l2, s2, {weight} AS w, c1 AS c FROM {joined})"
 
     def _list_distinct_values(self, column: str, where: str) -> dict[str, Any]:
-        """Map the text of each distinct value of a column to the value."""
+        """Map each distinct value of a column, as text, to the value itself."""
         where = f"{where} AND NOT {self.file.build_missing_condition(column)}"
         query = f"SELECT DISTINCT {quote_identifier(column)} FROM judged WHERE {where} ORDER BY ALL"
         return {format_label(value): value for (value,) in self.file.fetch_rows(query)}
@@ -1039,7 +1044,7 @@ class StreamedModels:
         return {text: f"{where} AND {quote_identifier(column)} = {quote_literal(value)}" for text, value in values.items()}
 
     def _find_duplicates(self, model_columns: ModelColumns) -> Mapping[str, str]:
-        """Find predicted labels that are different spellings of the true labels."""
+        """Find predicted labels that are spelled differently from the true labels."""
         duplicates = find_duplicate_labels(
             list(self._list_distinct_values(str(model_columns.label), "TRUE")), list(self._true_labels)
         )
@@ -1048,7 +1053,7 @@ class StreamedModels:
         return duplicates
 
     def _build_models(self, dataset: str, where: str) -> list[StreamedModel]:
-        """Build the models of a data set; its classes are the true labels and the classes that have scores."""
+        """Build the models of a data set. The classes are the true labels and all classes with scores."""
         location = f" of data set {dataset!r}" if self._has_many_datasets else ""
         true_labels = self._list_distinct_values(str(self.file.roles.get("y_true")), where)
         check_classes(list(true_labels), location)
@@ -1086,7 +1091,7 @@ class StreamedModels:
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
-        """Map each predicted label, spelled like the true label, to its values in the file; None if there are no labels."""
+        """Map each predicted label, spelled like the true label, to its spellings in the file. Return None without labels."""
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
         if labels:
@@ -1136,7 +1141,7 @@ class StreamedModels:
 
 @dataclass(frozen=True)
 class StreamedScores:
-    """SQL for the score of each class and for the predicted class (None if the scores have no threshold)."""
+    """SQL for the score of each class and for the predicted class. Without a known threshold, `label` is None."""
 
     values: tuple[str, ...]
     kind: ScoreKind
@@ -1146,7 +1151,7 @@ class StreamedScores:
 
 @dataclass(frozen=True)
 class _RawModel:
-    """A model of a data set before the classes are known: its lines, labels by text and score columns by class."""
+    """A model of a data set whose classes are not known yet, with its lines, predicted labels and score columns."""
 
     name: str
     subject: Subject
@@ -1159,8 +1164,8 @@ class _RawModel:
 class _ScoreSummary(NamedTuple):
     """Summary of the score columns of a model.
 
-    The summary contains the extreme scores, the largest deviation of the sum of a line from 1, and numbers of lines: with a sum
-    near 1, with only zeros, and in total.
+    The summary contains the lowest and the highest score, and the largest deviation of the sum of a line from 1. It also
+    contains the number of lines with a sum near 1, of lines with only zeros, and of all lines.
     """
 
     least: float
@@ -1172,12 +1177,12 @@ class _ScoreSummary(NamedTuple):
 
     @property
     def outlier(self) -> float:
-        """The extreme score that cannot be a probability."""
+        """The lowest or the highest score, whichever cannot be a probability."""
         return self.least if self.least < 0 else self.most
 
 
 def _choose_lines(file: StreamedFile, notes: Notes) -> None:
-    """Check the columns that identify lines, and restrict `judged` to the lines that are used for files in memory."""
+    """Check the columns that identify lines, and restrict `judged` to the lines that a judgement in memory would use."""
     _keep_one_condition(file, notes)
     if file.drop_missing:
         _drop_incomplete_rows(file, notes)
@@ -1191,7 +1196,7 @@ def _choose_lines(file: StreamedFile, notes: Notes) -> None:
 
 
 def _build_weight_sql(file: StreamedFile) -> str | None:
-    """Build SQL for the weight of a row; None if each data set has equal weights, because these have no effect."""
+    """Build SQL for the weight of a row. Return None if weights are equal within each data set, so they have no effect."""
     column = file.roles.get("weight")
     if column is None:
         return None
@@ -1239,9 +1244,9 @@ def _check_complete(file: StreamedFile) -> None:
 
 
 def _drop_incomplete_rows(file: StreamedFile, notes: Notes) -> None:
-    """Remove rows with missing values, for all models.
+    """Remove rows with missing values from the predictions of all models.
 
-    If a column is completely empty for a model or data set, its values do not count as missing there.
+    If a column is completely empty for a model or data set, its cells are not treated as missing values there.
     """
     roles = file.roles
     keys = _list_key_columns(file, "dataset", "model")
@@ -1297,7 +1302,7 @@ def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
 def _number_predictions(file: StreamedFile, notes: Notes) -> None:
     """Check that each model predicts each row once per repeat and fold, and number the predictions of each row.
 
-    If the file has no columns of repeats and folds, several lines of a row are repeated predictions, in any order.
+    If the file has no repeat or fold column, several lines of a row count as repeated predictions, in any order.
     """
     keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
     distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
@@ -1320,7 +1325,7 @@ def _number_predictions(file: StreamedFile, notes: Notes) -> None:
 
 
 def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
-    """Note which models predict rows several times although no column numbers the repeats."""
+    """Note which models predict rows several times although the file has no column that numbers the repeats."""
     row, model = str(file.roles.get("row")), file.roles.get("model")
     name = "NULL" if model is None else quote_identifier(model)
     for value, lines in file.fetch_rows(f"SELECT {name}, count(*) FROM judged WHERE {_ANSWER} > 1 GROUP BY ALL ORDER BY ALL"):
@@ -1330,7 +1335,7 @@ def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
 
 
 def _drop_duplicate_lines(file: StreamedFile, notes: Notes) -> bool:
-    """Remove repeated lines of rows if all of them are exact duplicates; return whether they were removed."""
+    """Remove repeated lines of rows if all of them are exact duplicates. Return whether they were removed."""
     keys = ", ".join(_list_key_columns(file, *_LINE_ROLES))
     lines, n_keys = file.fetch_rows(f"SELECT count(*), count(DISTINCT row({keys})) FROM judged")[0]
     columns = ", ".join(map(quote_identifier, file.roles.used_columns))
@@ -1415,7 +1420,7 @@ def _build_scores_sql(
 
 
 def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: Subject) -> StreamedScores:
-    """Derive the scores of both classes from a single column, and labels if the scores have a threshold."""
+    """Derive the scores of both classes from a single column. If a threshold is known, also derive predicted labels."""
     is_probability = summary.least >= 0 and summary.most <= 1
     if not is_probability and is_named_probability(column):
         raise InputError(
@@ -1447,7 +1452,7 @@ def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) ->
 
 
 def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: Subject, notes: Notes) -> bool:
-    """Return whether the scores of all classes are probabilities. Note whether rounding makes rescaling necessary."""
+    """Return whether the scores of all classes are probabilities. Add a note if rounding makes rescaling necessary."""
     is_named = all(map(is_named_probability, columns))
     if summary.least < 0 or summary.most > 1:
         if is_named:
@@ -1479,13 +1484,13 @@ def _cast_to_double(column: str) -> str:
 
 
 def _build_argmax_sql(values: Sequence[str]) -> str:
-    """Build SQL for the class with the highest score; of several equal scores, the first is used."""
+    """Build SQL for the class with the highest score. If several scores are equal, the first of these classes is used."""
     most = f"greatest({', '.join(values)})"
     return "(CASE " + " ".join(f"WHEN {value} = {most} THEN {i}" for i, value in enumerate(values)) + " END)"
 
 
 def _build_code_sql(column: str, texts: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Build SQL for the index of a label among the classes; a class may have a tuple of spellings."""
+    """Build SQL for the class index of the labels in a column. A class may have several spellings, given as a tuple."""
     spellings = {text: value if isinstance(value, tuple) else (value,) for text, value in values.items()}
     cases = [
         f"WHEN {quote_identifier(column)} IN ({', '.join(map(quote_literal, spellings[text]))}) THEN {i}"
@@ -1501,7 +1506,7 @@ def _build_columns_sql(model: StreamedModel, i: int) -> str:
 
 
 def quote_literal(value: Any) -> str:
-    """Write a value as an SQL literal."""
+    """Format a value as an SQL literal."""
     if isinstance(value, (bool, np.bool_)):
         return "TRUE" if value else "FALSE"
     if value is None:
@@ -1532,7 +1537,7 @@ def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) ->
 
 
 def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: int, unweighted: bool) -> ScoreTally:
-    """Combine batches, in descending order of scores, into one tally. Equal scores can occur in several batches."""
+    """Combine batches with descending scores into one tally. Two neighbouring batches may share a score."""
     dtype = np.uint8 if unweighted else np.float64
     values: Any = np.empty(capacity)
     pos: Any = np.empty(capacity, dtype=dtype)
@@ -1564,12 +1569,12 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
 
 
 def compute_rank_contrast(file: StreamedFile, lines: str, positive: int, clustered: bool = False) -> AucContrast:
-    """Compute the contrast of the AUCs of two models on the same rows; NaN if a class has no rows.
+    """Compute the AUCs of two models on the same rows and the variance of their difference.
 
-    `lines` is SQL that gives true classes t, scores s1 and s2, and clusters c. The rows are written to a table that spills to
-    disk, so the models are joined only once. Only the scores of the rarer class are kept in memory. Each score of the other
-    class equals one of these scores or lies between two of them. This determines how many rows of one class have a lower score
-    than each row of the other class.
+    The result is NaN if a class has no rows. `lines` is SQL that selects true classes t, scores s1 and s2, and clusters c. The
+    rows are written to a temporary table, which may spill to disk, so the models are joined only once. Only the scores of the
+    rarer class are kept in memory. Each score of the other class is located among these scores. The locations determine how
+    many rows of one class have a lower score than each row of the other class.
     """
     cluster = "dense_rank() OVER (ORDER BY c) - 1" if clustered else "0"
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2, {cluster} AS c FROM {lines}")
@@ -1639,7 +1644,7 @@ def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) 
 class _SlotRows:
     """The rows of the joined table, assigned to slots by their scores.
 
-    The marks are the selected scores of the rarer class. Slot 2i lies directly below mark i, and slot 2i + 1 is equal to it.
+    The marks are the selected scores of the rarer class. Slot 2i lies directly below mark i, and slot 2i + 1 is mark i itself.
     """
 
     def __init__(self, file: StreamedFile, marks: Sequence[FloatArray], clusters: int) -> None:
@@ -1650,7 +1655,7 @@ class _SlotRows:
             yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)], codes
 
     def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _PlacementSums]:
-        """Return twice the number of rows of a class below each slot, and sum the placements of these rows.
+        """Return twice the number of rows of a class below each slot, and the sums of the placements of these rows.
 
         Rows in the slot count one half. Placements are summed only if `below`, the counts of the other class, is given.
         """
@@ -1663,7 +1668,7 @@ class _SlotRows:
         return [_compute_twice_below(count) for count in counts], sums
 
     def sum_placements(self, which: str, below: Sequence[FloatArray]) -> _PlacementSums:
-        """Sum the placements by both models over the rows of a class; `below` contains the counts of the other class."""
+        """Sum the placements by both models over the rows of a class. `below` contains the counts of the other class."""
         sums = _PlacementSums(self.clusters)
         for slots, codes in self._iter_slots(which):
             sums.add(below[0][slots[0]], below[1][slots[1]], codes)
@@ -1671,9 +1676,9 @@ class _SlotRows:
 
 
 class _PlacementSums:
-    """Moments of the placements by two models and of their difference, and sums over each cluster.
+    """Moments of the placements by two models and of their difference, and sums within each cluster.
 
-    The placement of a row is (twice) the number of rows of the other class with a lower score.
+    The placement of a row is twice the number of rows of the other class with a lower score, where a tie counts one half.
     """
 
     def __init__(self, clusters: int) -> None:
@@ -1691,13 +1696,13 @@ class _PlacementSums:
             np.add.at(self.sizes, codes, 1.0)
 
     def compute_deviations(self, scale: float) -> FloatArray:
-        """Compute each cluster's sum of deviations from the mean, divided by the number of rows and by `scale`."""
+        """For each cluster, compute the sum of deviations from the mean, divided by `scale` and the total number of rows."""
         means = np.array([moments.mean for moments in self.moments])
         return np.asarray((self.sums - means[:, None] * self.sizes) / (scale * self.sizes.sum()))
 
 
 class _RunningMoments:
-    """Mean and sum of squared deviations of values that arrive in parts."""
+    """Mean and sum of squared deviations of values that are added in batches."""
 
     def __init__(self) -> None:
         self.rows, self.mean, self.squares = 0, 0.0, 0.0
@@ -1713,12 +1718,12 @@ class _RunningMoments:
         self.rows = rows
 
     def compute_mean_variance(self, scale: float) -> float:
-        """Compute the variance of the mean after dividing all values by `scale`; 0 for a single value."""
+        """Compute the variance of the mean after dividing all values by `scale`. The variance is 0 for a single value."""
         return self.squares / scale**2 / (self.rows - 1) / self.rows if self.rows > 1 else 0.0
 
 
 def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
-    """Find the slot of each score. The scores are sorted first, because this makes the search ten times faster."""
+    """Find the slot of each score. Scores are sorted first, because this makes the search ten times faster."""
     ascending = order_scores(scores)
     scores = scores[ascending]
     mark_index = np.searchsorted(marks, scores)
@@ -1728,9 +1733,10 @@ def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
 
 
 def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """Return twice the number of rows below each slot; rows in the slot count one half.
+    """Return twice the number of rows below each slot. Rows in the slot count one half.
 
-    The doubled numbers are whole numbers, which floats represent exactly, so equal placements do not differ.
+    The doubled numbers are whole numbers, which floating-point numbers represent exactly. Therefore, equal placements remain
+    exactly equal.
     """
     doubled = np.cumsum(counts)
     doubled *= 2

@@ -48,7 +48,7 @@ _RATES = ("selection_rate", "recall", "fpr", "precision")
 def list_subgroups(models: Sequence[ModelStatistics], columns: Sequence[str], notes: Notes) -> dict[tuple[str, str], list[str]]:
     """List the subgroups of each data set and column.
 
-    Columns with a single value or too many values are noted. Columns with too many values are left out.
+    A note is added if a column has only one value or too many values. Columns with too many values are left out.
     """
     subgroups = {}
     for dataset in dict.fromkeys(model.dataset for model in models):
@@ -70,7 +70,7 @@ def build_subgroups(
     main: Measure,
     settings: JudgeSettings,
 ) -> pd.DataFrame:
-    """Build one row per data set, subgroup column, subgroup, model and measure, with a note if there are few rows."""
+    """Build a table with one row per data set, subgroup column, subgroup, model and measure. Small subgroups have a note."""
     import pandas as pd
 
     lines: list[dict[str, Any]] = []
@@ -87,7 +87,7 @@ def build_subgroups(
 
 
 def _select_measures(models: Sequence[ModelStatistics], first: Sequence[Measure]) -> list[Measure]:
-    """Select the given measures, accuracy and, with a positive class, the rates. Omit measures that cannot be computed."""
+    """Select the given measures, accuracy and, for a positive class, rates. Omit measures that cannot be computed."""
     is_binary = all(model.positive is not None for model in models)
     names = ["accuracy", *(_RATES if is_binary else ())]
     chosen = [*first, *(measure for measure in map(get_measure, names) if measure not in first)]
@@ -108,7 +108,7 @@ def _build_subgroup_rows(
 
 
 def _describe_small_subgroup(model: ModelStatistics) -> str:
-    """Explain why a subgroup is too small; the text is empty if the subgroup is large enough."""
+    """Explain why a subgroup is too small. The text is empty if the subgroup is large enough."""
     fewest = int(model.count_classes().min())
     if model.rows < MIN_SUBGROUP_ROWS:
         return render(Finding.of("small_subgroup", rows=model.rows))
@@ -124,7 +124,7 @@ def build_gaps(
     """Build the table of gaps, with one row per data set, subgroup column, measure, model and subgroup.
 
     Limits and p-values are adjusted over all subgroups, columns, models and data sets. The first measure is the main measure.
-    For all other measures together, limits and p-values are also adjusted for the number of these measures (Bonferroni).
+    Limits and p-values of the other measures are also adjusted for the number of other measures (Bonferroni).
     """
     import pandas as pd
 
@@ -166,7 +166,7 @@ def _build_gap_rows(
 
 
 def _find_missing_limits(gap: Gap, measure: Measure, obstacle: str) -> Finding | None:
-    """Find why a gap has no value or no limits; None if it has both."""
+    """Find out why a gap has no value or no limits. Return None if it has both."""
     if np.isfinite(gap.low):
         return None
     for subject, value, cases in (("subgroup", gap.value, gap.cases), ("rest", gap.rest, gap.rest_cases)):
@@ -179,7 +179,7 @@ def _find_missing_limits(gap: Gap, measure: Measure, obstacle: str) -> Finding |
 
 
 def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_independent: bool = False) -> Finding | None:
-    """Find which subgroups differ significantly from the rest in a measure; None if no gap was computed."""
+    """Find which subgroups differ significantly from the rest in a measure. Return None if no gap was computed."""
     lines = gaps[gaps["measure"] == measure]
     if not len(lines):
         return None
@@ -201,7 +201,7 @@ def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_i
 
 
 def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent: bool = False) -> Finding | None:
-    """Find the worst significant gaps in measures other than the main measure; None if no gap is significant."""
+    """Find the worst significant gaps in measures other than the main measure. Return None if no gap is significant."""
     others = gaps[gaps["measure"] != main]
     lines = [line for line in _list_tested(others) if line["p_adjusted"] <= alpha]
     if not lines:
@@ -225,7 +225,7 @@ def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent:
 def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
     """Remove gaps that only repeat another gap with the opposite sign.
 
-    If a column has two subgroups, each is the rest of the other, and only the gap of the first is kept.
+    If a column has only two subgroups, their gaps differ only in sign. Therefore, only the gap of the first subgroup is kept.
     """
     has_mirror = _has_mirror(gaps) | (gaps.groupby(["dataset", "column"])["subgroup"].transform("nunique") == 2)
     mirrors = gaps[has_mirror]
@@ -233,9 +233,9 @@ def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether each gap has a mirror image, because only two subgroups have a value.
+    """Return whether each gap has a counterpart with the opposite sign, because only two subgroups have a value.
 
-    A third subgroup may have no value, e.g. no recall without positives.
+    Further subgroups may have no value, e.g. because recall is undefined without positives.
     """
     families = gaps.groupby(_FAMILY)
     is_opposite = families["difference"].transform("sum").abs() < _ROUNDING
@@ -245,7 +245,7 @@ def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
 def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
     """List the tested gaps. Gaps in which the subgroup is worse than the rest come first, sorted by adjusted p-value.
 
-    If two gaps are mirror images, only the first of them is listed.
+    If two gaps differ only in sign, only the first of them is listed.
     """
     tested: dict[tuple[str, ...], dict[Any, Any]] = {}
     lines = gaps.assign(has_mirror=_has_mirror(gaps))[gaps["p_adjusted"].notna()].to_dict("records")
@@ -256,7 +256,7 @@ def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _rate_gap(line: dict[Any, Any]) -> tuple[bool, float]:
-    """Build a sort key: first whether the subgroup is not worse than the rest, then the adjusted p-value."""
+    """Build a sort key that puts subgroups that are worse than the rest first, and then sorts by the adjusted p-value."""
     facts = get_measure(line["measure"]).facts
     is_worse = facts.has_direction and (line["difference"] < 0) == (facts.direction == "max")
     return not is_worse, line["p_adjusted"]
@@ -278,7 +278,7 @@ def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
 
 
 def _name_owner(line: dict[Any, Any], gaps: pd.DataFrame) -> str:
-    """Name the model and the data set of a gap, if there are several."""
+    """Name the model of a gap if there are several models, and the data set if there are several data sets."""
     return " on ".join(str(line[name]) for name in ("model", "dataset") if gaps[name].nunique() > 1)
 
 

@@ -1,4 +1,4 @@
-"""Choose the threshold of a model for costs, recall, precision or an alert budget: `choose_threshold`."""
+"""Choose the decision threshold of a model for costs, recall, precision or an alert budget."""
 
 from __future__ import annotations
 
@@ -79,15 +79,17 @@ class ThresholdChoice:
     saving : Interval or None
         Proportion of the current cost that is saved; None if there are no costs or no current threshold.
     next_lower : float
-        The next lower score, or minus infinity. All thresholds above this score, up to the chosen one, give the same labels.
+        The next lower score, or minus infinity. All thresholds above this score, up to the chosen one, give the same predicted
+        labels.
     alternatives : mapping of str to Interval
-        For costs: cost per 1,000 cases if "nobody" or "everybody" is predicted positive.
+        Only for costs: the cost per 1,000 cases if "nobody" or "everybody" is predicted positive.
     differences : mapping of str to Outcome
-        For costs: test of the cost at the threshold minus the cost of each alternative; empty if there are too few cases.
+        Only for costs: for each alternative, a test of the cost of the threshold minus the cost of the alternative. Empty if
+        there are too few cases.
     current_differences : mapping of str to Outcome
         The same tests for the current threshold; empty if there is none.
     folds : int
-        Number of folds of cross-fitting; 0 without cross-fitting.
+        Number of folds for cross-fitting, or 0 if the results are not cross-fitted.
     """
 
     dataset: str
@@ -109,7 +111,7 @@ class ThresholdChoice:
 
     @property
     def label(self) -> str:
-        """The threshold as text. The printed number gives the same labels as the exact threshold."""
+        """The threshold as text. The printed number gives the same predicted labels as the exact threshold."""
         return format_threshold(self.threshold, self.next_lower)
 
     @property
@@ -119,11 +121,11 @@ class ThresholdChoice:
         return max(p_values, key=lambda name: (p_values[name], self.differences[name].statistic)) if p_values else None
 
     def is_useful(self, alpha: float) -> bool | None:
-        """Whether the threshold costs significantly less than both alternatives; None if this was not tested."""
+        """Return whether the threshold costs significantly less than both alternatives. Return None if this was not tested."""
         return None if self.rival is None else _is_cheaper(self.differences, alpha)
 
     def is_current_useful(self, alpha: float) -> bool:
-        """Whether the current threshold costs significantly less than both alternatives."""
+        """Return whether the current threshold costs significantly less than both alternatives."""
         return bool(self.current_differences) and _is_cheaper(self.current_differences, alpha)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,15 +163,15 @@ class ThresholdResult:
     goal : Goal
         The goal for which the threshold was chosen.
     choices : tuple of ThresholdChoice
-        The choice for each model. For costs, the model with the lowest cost comes first; for other goals, the models are in the
-        order of the file. A model that does not reach the precision is left out.
+        The choice for each model. For costs, the models are sorted by data set and cost. For other goals, they are in the order
+        of the file. A model that does not reach the required precision is left out.
     table : DataFrame
         Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
-        For costs and several models: difference in cost per 1,000 cases (first minus second) on common rows, with interval and
-        p-value. Intervals are simultaneous (Bonferroni), and p-values are adjusted (Holm), over all pairs.
+        Only for costs. One row per pair of models: difference in cost per 1,000 cases (first minus second) on common rows.
+        Intervals are simultaneous over all pairs (Bonferroni), and p-values are adjusted over all pairs (Holm).
     curves : DataFrame
-        For costs: cost per 1,000 cases at many thresholds, with pointwise limits.
+        Only for costs: the cost per 1,000 cases at many thresholds, with pointwise limits.
     positives : PositiveClasses
         Positive class of each data set.
     level, alpha : float
@@ -204,16 +206,16 @@ class ThresholdResult:
 
     @property
     def threshold(self) -> float:
-        """The threshold of the first model. Predict a case positive if its score is at least this threshold."""
+        """The threshold of the first model. A case is predicted positive if its score is at least this threshold."""
         return self.choices[0].threshold
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Limits of the best threshold of the first model."""
+        """The confidence limits of the best threshold of the first model."""
         return self.choices[0].low, self.choices[0].high
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per model.
+        """Return a table with one row per model.
 
         Returns
         -------
@@ -252,7 +254,7 @@ class ThresholdResult:
     def list_texts(self) -> list[str]:
         """Describe the choice, its intervals and, for costs, alternatives and comparisons.
 
-        For a recall, a precision or an alert budget, the choice of each model is described, because models are not ranked.
+        For goals other than costs, models are not ranked. Instead, the choices of the first few models are described.
 
         Returns
         -------
@@ -327,7 +329,7 @@ class ThresholdResult:
         return Finding.of("threshold_no_gain", **values, current=choice.current, current_cost=current_cost)
 
     def _describe_limits(self, choice: ThresholdChoice) -> list[Finding]:
-        """Describe the defined limits of the threshold, of the goal and of the saving."""
+        """Describe the confidence limits of the threshold, the goal and the saving, as far as they are defined."""
         parts = [] if np.isnan(choice.low) else [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
         name = {"costs": "cost", "alerts": "alert_rate"}.get(self.goal.kind, self.goal.kind)
         limits = _format_limits(name, choice.estimates[name])
@@ -360,7 +362,7 @@ class ThresholdResult:
         return [*lines, "", *foot_lines, *self._format_notes()]
 
     def _describe_method(self) -> Finding:
-        """Describe how results were estimated, with the range of the numbers of folds and rows of the models."""
+        """Describe how the results were estimated, with the numbers of folds and rows of all models."""
         fewest, most = (choose(choice.rows for choice in self.choices) for choose in (min, max))
         rows = format_count(most, "row") if fewest == most else f"{fewest:,} to {format_count(most, 'row')}"
         if self.goal.kind == "alerts":
@@ -375,7 +377,7 @@ class ThresholdResult:
         return [line for note in self.notes for line in wrap_item(render(note, "model"), "!")]
 
     def _format_models(self) -> list[str]:
-        """Format the results of each model with a line of confidence limits, and the costs of the alternatives."""
+        """Format the results of each model with their confidence limits, followed by the costs of the alternatives."""
         several = len({choice.dataset for choice in self.choices}) > 1
         names = list(self.choices[0].estimates)
         rows = [[*(["data set"] if several else []), "model", "threshold", *(_HEADERS[name] for name in names)]]
@@ -394,7 +396,7 @@ class ThresholdResult:
         return format_table(rows, left=2 if several else 1)
 
     def _format_table(self, thresholds: Sequence[float]) -> list[str]:
-        """Format the counts and measures of each model at the requested thresholds that are in its threshold table."""
+        """Format the counts and measures of each model at the requested thresholds, if its table contains them."""
         lines: list[str] = []
         table = self.table[self.table["threshold"].isin([float(value) for value in thresholds])]
         several = self.table["dataset"].nunique() > 1
@@ -458,8 +460,8 @@ def _format_range(choice: ThresholdChoice) -> str:
 def format_threshold(threshold: float, next_lower: float | None = None) -> str:
     """Format a threshold.
 
-    If the next lower score is given, the threshold is rounded down with enough digits to stay above that score. The printed
-    number then gives the same labels as the exact threshold. Otherwise, the threshold is rounded to 3 digits.
+    If the next lower score is given, the rounded threshold lies above that score but not above the exact threshold. It then
+    gives the same predicted labels as the exact threshold. Otherwise, the threshold is rounded to 3 digits.
 
     >>> format_threshold(0.18347), format_threshold(float("inf"))
     ('0.183', 'above all scores')
@@ -529,17 +531,17 @@ def choose_threshold(
     thresholds : list of float, optional
         Thresholds of the threshold table. Default: nine thresholds, the chosen one and the current one.
     measures : str, Measure or list of these, optional
-        Measures of labels for the threshold table. Default: recall, precision, specificity and F1 score.
+        Measures of predicted labels for the threshold table. Default: recall, precision, specificity and F1 score.
     level : float, default 0.95
         Confidence level of intervals.
     alpha : float, default 0.05
-        Significance level of the comparison of models.
+        Significance level of the tests of costs.
     resamples, seed : int
-        Number of bootstrap resamples in the threshold table (default 2000), and the seed of folds and resamples (default 0).
+        Number of bootstrap resamples for the threshold table (default 2000), and seed of folds and resamples (default 0).
     positive : label, optional
         The positive class, as in `judge`.
     **roles : str, list or mapping, optional
-        Columns, as in `judge`: y_true, model, scores, dataset, row, weight, cluster, and `drop_missing`.
+        Columns (y_true, model, scores, dataset, row, weight, cluster) and the option `drop_missing`, as in `judge`.
 
     Returns
     -------
@@ -548,15 +550,15 @@ def choose_threshold(
     Raises
     ------
     InputError
-        If there is not exactly one goal, a cost is not positive, a threshold is outside the range of the scores, a model has no
-        scores for a positive class, or no threshold reaches the precision.
+        If there is not exactly one goal, a cost or a threshold is invalid, a model has no scores for a positive class, or no
+        threshold reaches the precision.
 
     Notes
     -----
-    On the rows used to choose the threshold, its estimated cost is too low. Therefore, the estimates come from cross-fitting
-    with 10 folds, or fewer if a class has fewer cases: each fold is predicted at the threshold chosen on the other folds.
-    Clusters are not divided between folds. A threshold for an alert budget does not depend on the true labels. Therefore, its
-    results are estimated on the same rows.
+    The cost of a threshold is underestimated on the rows that were used to choose it. Therefore, the estimates come from
+    cross-fitting: each fold is predicted at the threshold chosen on the other folds. There are 10 folds, or fewer if a class
+    has fewer cases. Clusters are not divided between folds. A threshold for an alert budget does not depend on the true labels,
+    so its results are estimated on the rows that were used to choose it.
 
     Examples
     --------
@@ -672,7 +674,7 @@ def _read_cases(model: InMemoryModel) -> ScoredCases:
 
 
 def _select_label_measures(requested: Any) -> list[LabelMeasure]:
-    """Look up the measures of the threshold table and check that they are measures of labels."""
+    """Look up the measures of the threshold table and check that they are measures of predicted labels."""
     names = TABLE_MEASURES if requested is None else [requested] if isinstance(requested, (str, Measure)) else list(requested)
     measures = [get_measure(name) for name in names]
     if not measures:
@@ -764,7 +766,7 @@ def _choose(
 def _compare_alternatives(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float | None, level: float
 ) -> tuple[dict[str, Interval], dict[str, Outcome], dict[str, Outcome]]:
-    """Estimate the costs of alerting nobody and everybody; test the chosen and the current threshold against both."""
+    """Estimate the costs of alerting nobody and everybody, and test the chosen and the current threshold against both."""
     if goal.kind != "costs":
         return {}, {}, {}
     alerts = {name: np.full(len(cases.index), flag) for name, flag in ALTERNATIVES.items()}
@@ -788,7 +790,7 @@ def _estimate_chosen(
     """Estimate results at the chosen threshold by cross-fitting, and extend their intervals.
 
     The cross-fitted interval alone is too narrow, because it ignores that the threshold is estimated. Therefore, each interval
-    is extended to include the interval computed on the rows used to choose the threshold.
+    is extended to include the interval computed on the rows that were used to choose the threshold.
     """
     if alert is None:
         return _estimate(None, goal, level)
@@ -805,7 +807,7 @@ def _take(choose: Any, first: float, second: float) -> float:
 
 
 def _estimate(cells: AlertCells | None, goal: Goal, level: float) -> dict[str, Interval]:
-    """Estimate cost, recall, precision and alert rate; they are undefined if `cells` is None."""
+    """Estimate cost, recall, precision and alert rate. The estimates are undefined if `cells` is None."""
     names = [*(["cost"] if goal.kind == "costs" else []), *RATES]
     if cells is None:
         nan = float("nan")
@@ -818,9 +820,9 @@ def _estimate(cells: AlertCells | None, goal: Goal, level: float) -> dict[str, I
 def _estimate_saving(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float, level: float
 ) -> Interval:
-    """Use cross-fitting to estimate the proportion of the current cost that is saved, with Fieller limits.
+    """Estimate the proportion of the current cost that is saved, by cross-fitting and with Fieller limits.
 
-    As with the cost, the interval is extended to include the interval computed on the rows used to choose the threshold.
+    The interval is extended to include the interval computed on the rows that were used to choose the threshold.
     """
     nan = float("nan")
     units = cases.make_units(goal.costs)
@@ -859,7 +861,7 @@ def build_threshold_table(
 
 
 def _build_curve(cases: ScoredCases, goal: Goal, level: float) -> pd.DataFrame:
-    """Compute the cost at many thresholds. The frame is empty if the goal is not costs."""
+    """Compute the cost at many thresholds. The table is empty if the goal is not costs."""
     import pandas as pd
 
     count = 0 if goal.kind != "costs" else 61 if cases.is_plain or len(cases.index) <= MANY_ROWS else 21

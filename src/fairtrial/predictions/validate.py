@@ -1,4 +1,4 @@
-"""Rules for predictions, in memory or streamed. A violation raises an error or adds a note."""
+"""Rules that all predictions must satisfy, in memory or streamed. A violation raises an error or adds a note."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LabelSource = Literal["file", "probabilities", "scores", "threshold", "none"]
 
 LABEL_NOTES = ("labels_from_probabilities", "labels_from_scores", "labels_from_signs", "no_labels")
 
-# If probabilities are rounded to two digits, their sum can change by this much per class.
+# If probabilities are rounded to two digits, rounding can change their sum by this much per class.
 ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
@@ -27,12 +27,12 @@ SCHEME_COLUMN = "resampling"
 USUAL_THRESHOLD = 0.5
 """With two classes, a row is predicted positive by default if its probability is at least this threshold."""
 
-# Up to this many unknown labels of a model are noted one by one.
+# If a model has at most this many unknown labels, each label has its own note.
 _MAX_UNKNOWN_NOTES = 3
 
 
 def suggest_y_true() -> str:
-    """Suggest naming the column of true labels; the returned text is the end of an error message."""
+    """Return the end of an error message, which suggests naming the column of true labels."""
     return f", or pass {name_argument('y_true', 'COLUMN')} if another column has the true labels"
 
 
@@ -54,10 +54,10 @@ _NOBODY = Subject("")
 
 
 class Notes:
-    """Collection of findings about what was repaired or assumed.
+    """Collection of notes on repairs and assumptions.
 
-    Findings that differ only in the model are merged. A merged finding has a tuple `models` if it is about models, and a tuple
-    `datasets` if it is about only some data sets.
+    Notes that differ only in the model are merged. A merged note lists the models in `models`. If the note does not apply to
+    all data sets, it lists the data sets in `datasets`.
 
     >>> notes = Notes()
     >>> for name in ("tree", "rule"):
@@ -70,11 +70,11 @@ class Notes:
         self._entries: dict[Finding, dict[str, dict[str, None]]] = {}
 
     def add(self, kind: str, subject: Subject = _NOBODY, **values: Any) -> None:
-        """Add a finding and its subject; `Subject("", dataset)` means a whole data set."""
+        """Add a note on a subject. `Subject("", dataset)` refers to a whole data set."""
         self._entries.setdefault(Finding(kind, values), {}).setdefault(subject.model, {})[subject.dataset] = None
 
     def extend(self, findings: Iterable[Finding]) -> None:
-        """Add several findings, possibly merged ones."""
+        """Add several notes, some of which may be merged already."""
         for finding in findings:
             values = {name: value for name, value in finding.values.items() if name not in ("models", "datasets")}
             for model in finding.values.get("models", ("",)):
@@ -83,11 +83,11 @@ class Notes:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All findings, in the order in which they were first added."""
+        """All notes, in the order in which they were first added."""
         return self.merge()
 
     def merge(self, with_datasets: bool = True) -> tuple[Finding, ...]:
-        """Merge findings that differ only in the model. Data sets are named only if `with_datasets` is true."""
+        """Merge notes that differ only in the model. Data sets are named only if `with_datasets` is true."""
         merged = []
         for finding, by_model in self._entries.items():
             groups: dict[tuple[str, ...], list[str]] = {}
@@ -122,7 +122,7 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
 
 
 def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
-    """Compare predicted with true labels: note unknown labels, and reject misspelled labels."""
+    """Compare predicted labels with true labels. Note unknown labels, and raise an error for misspelled labels."""
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
@@ -152,9 +152,10 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
 
 
 def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
-    """Whether predicted labels seem to be the true classes under other codes, e.g. 1 and 2 instead of 0 and 1.
+    """Return whether the predicted labels seem to encode the true classes differently, e.g. as 1 and 2 instead of 0 and 1.
 
-    All labels must be whole numbers. There must be two classes, or all predicted labels must be shifted by one.
+    All labels must be whole numbers. If there are not two classes, the predicted labels must be the true labels plus or minus
+    one.
     """
     if not all(label.removeprefix("-").isdigit() for label in (*true_labels, *predicted)):
         return False
@@ -163,10 +164,10 @@ def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
 
 
 def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int | None, str]:
-    """Choose which of two classes is positive, and give the reason; None if there are more classes.
+    """Choose which of two classes is positive, and give the reason. If there are not two classes, the index is None.
 
-    The class named by the score columns (`scored_class`) is positive. If score columns name no class, the class with a usual
-    name is positive. If no name is usual, the second class in sort order is positive.
+    The class named by the score columns (`scored_class`) is positive. If the score columns do not name a class, a class with a
+    typical positive name, such as "yes", is positive. Otherwise, the second class in sort order is positive.
 
     >>> choose_positive(["fraud", "legit"], None), choose_positive(["a", "b"], "a"), choose_positive(["a", "b"], None)
     ((0, 'inferred from its name'), (0, 'named by the score columns'), (1, 'second in sort order'))
@@ -180,7 +181,7 @@ def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int
 
 
 def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str, scored_class: str | None = None) -> int | None:
-    """Return the index of the class `positive`. If it is None, `choose_positive` chooses the class."""
+    """Return the index of the class `positive`. If `positive` is None, `choose_positive` chooses the class."""
     if positive is None:
         return choose_positive(texts, scored_class)[0]
     if str(positive) not in texts:
@@ -199,9 +200,9 @@ def choose_condition(conditions: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 def choose_scheme(scheme: str | None, columns: Collection[str], list_schemes: Callable[[], Iterable[Any]]) -> str | None:
-    """Choose which resampling scheme of an exported study is judged. Return None if there is no choice.
+    """Choose which resampling scheme of an exported study is judged. Return None if all lines are judged.
 
-    The schemes of a study predict the same rows, so a file with several schemes must be restricted to one.
+    All schemes of a study contain predictions of the same rows, so only one scheme may be used.
     """
     if SCHEME_COLUMN not in columns:
         if scheme is not None:
@@ -225,7 +226,7 @@ def note_condition(n_conditions: int, lines: int, condition: Sequence[Any], note
 
 
 def note_duplicate_labels(duplicates: Mapping[str, str], subject: Subject, notes: Notes) -> None:
-    """Note that predicted labels are different spellings of the true labels."""
+    """Note that the spelling of predicted labels differs from that of the true labels."""
     aliases = tuple(f"{label} = {true_label}" for label, true_label in sorted(duplicates.items()))
     notes.add("matched_labels", subject, aliases=aliases)
 
@@ -240,8 +241,8 @@ def note_dropped_rows(rows: int, total: int, notes: Notes) -> None:
 def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int, notes: Notes) -> None:
     """Note lines that occur more than once, unless numbers are so coarse that equal lines are expected.
 
-    `distinct_scores` is the number of different combinations of values in the columns of fractional numbers. If it is small,
-    or if lines with the same combination differ in other columns, equal lines may be different rows.
+    `distinct_scores` is the number of distinct combinations of values in the columns of floating-point numbers. If this number
+    is small, or if lines with the same combination differ in other columns, equal lines may be different rows.
     """
     coincidences = distinct_lines - distinct_scores
     is_fine = distinct_scores >= 0.99 * distinct_lines and distinct_scores >= lines / 4
@@ -250,13 +251,13 @@ def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int,
 
 
 def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Notes) -> None:
-    """Note for how many rows a model has no predicted label."""
+    """Note how many predicted labels of a model are missing."""
     if n_missing:
         notes.add("missing_labels", subject, missing=n_missing, rows=rows)
 
 
 def note_label_source(kind: str, single_column: bool, has_no_threshold: bool, subject: Subject, notes: Notes) -> LabelSource:
-    """Note how predicted labels are obtained if the file has none, and return their source."""
+    """Note how predicted labels are derived if the file has none, and return their source."""
     if kind == "probability":
         notes.add("labels_from_probabilities", subject)
         return "probabilities"

@@ -1,6 +1,6 @@
 """Values of a study that several sections and checks share: the verdict, the declaration and the learners.
 
-Values that take long to compute are cached.
+Values that take a long time to compute are cached.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _cache: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
-    """Return the value that is cached for these results under this key. Compute it if it is not cached."""
+    """Return the value that is cached for these results under this key. If there is no such value, compute and cache it."""
     entries = _cache.setdefault(results, {})
     if key not in entries:
         entries[key] = compute()
@@ -45,7 +45,7 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """Compute a verdict. Return it with an empty text or, if there is no verdict, return None and the reason.
+    """Compute a verdict. Return the verdict and an empty text, or None and the reason why there is no verdict.
 
     The defaults are the measure of the study's verdict and the main condition.
     """
@@ -77,7 +77,7 @@ def _explain_missing_verdict(results: Results, measure: str, condition: Conditio
 
 
 def _explain_by_values(results: Results, measure: str, condition: ConditionFacts) -> str:
-    """Explain why the values of the measure cannot be compared. Return an empty text if they can."""
+    """Explain why the values of the measure cannot be compared. Return an empty text if the values are comparable."""
     scores, _ = compute_scores(results, [measure])
     condition_scores = scores[mask_condition(scores, condition)] if len(scores) else scores
     values, measure_text = condition_scores["value"].to_numpy(dtype=np.float64), format_measure_name(measure)
@@ -93,7 +93,7 @@ def _explain_by_values(results: Results, measure: str, condition: ConditionFacts
 
 
 def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -> str:
-    """Explain why failed trials make a comparison impossible. Return an empty text if they do not."""
+    """Explain why failed trials make a comparison impossible. Return an empty text if a comparison is possible."""
     if len(succeeded) == 1:
         return f"Only {succeeded[0]} succeeded, so there is no comparison."
     bad = condition_trials[mask_failed(condition_trials) & condition_trials["learner"].isin(succeeded).to_numpy()]
@@ -132,7 +132,7 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Return whether the results contain only predictions. Models from a file have no estimator class."""
+    """Return whether the results come from a file of predictions. Models from a file have no estimator class."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 
@@ -142,7 +142,7 @@ def get_resampling_scheme(results: Results) -> str:
 
 
 def select_best_learners(results: Results, count: int) -> list[str]:
-    """Select the `count` learners with the best mean ranks in the measure of the verdict. Keep the order of the study."""
+    """Select the `count` learners with the best mean ranks for the measure of the verdict, in the order of the study."""
     names = [learner.name for learner in results.archive.learners]
     if len(names) <= count:
         return names

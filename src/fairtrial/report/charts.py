@@ -1,4 +1,4 @@
-"""Adapt charts to the page of a report: theme colours, the width of the column, and drawings that need no script."""
+"""Adapt charts to the colours and column width of a report page, and draw them as SVG elements that need no script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fairtrial.report.section import Figure
 
 WIDTHS = {"wide": 956, "half": 448, "small": 278}
-"""Width in pixels of each size of figure on a screen that is 1280 pixels wide."""
+"""Width in pixels for each figure size on a screen that is 1280 pixels wide."""
 
 COLOURS = {
     "#000000": "--black",
@@ -65,7 +65,7 @@ COLOURS = {
         )
     },
 }
-"""The style variable of each colour of a figure."""
+"""The CSS variable for each colour used in figures."""
 
 # Parts of a chart that contain names and numbers, never colours.
 _NOT_COLOURED = {"datasets", "data", "domain", "config", "field"}
@@ -95,7 +95,7 @@ def to_vega_lite(figure: Figure) -> dict[str, Any]:
 
 
 def adapt_to_page(chart: Mapping[str, Any], size: str) -> dict[str, Any]:
-    """Give a chart the colours of the page's theme and the width of its column. Remove its title, which is in the caption."""
+    """Give a chart the colours of the page's theme and the width of its column. Remove the title, which the caption shows."""
     adapted = {name: part for name, part in _replace_colours(dict(chart)).items() if name not in ("$schema", "title")}
     adapted["config"] = _merge(dict(adapted.get("config") or {}), _THEME)
     if can_fill_column(chart):
@@ -104,21 +104,21 @@ def adapt_to_page(chart: Mapping[str, Any], size: str) -> dict[str, Any]:
 
 
 def can_fill_column(chart: Mapping[str, Any]) -> bool:
-    """Return whether the width of a chart can change. This requires a single panel and columns without a fixed step."""
+    """Return whether the width of a chart can change: it must have a single panel, and no columns with a fixed step."""
     encodings = [layer.get("encoding", {}) for layer in (chart, *chart.get("layer", ()))]
     is_single = ("mark" in chart or "layer" in chart) and not any({"row", "column", "facet"} & set(part) for part in encodings)
     return is_single and not isinstance(chart.get("width"), dict)
 
 
 def draw_svg(chart: Mapping[str, Any], key: str) -> str:
-    """Draw a chart as a compact SVG element for the page. `key` makes its ids unique."""
+    """Draw a chart as a compact SVG element for the page. `key` makes the ids in the element unique."""
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(dict(chart), vl_version=read_vega_lite_version())
     svg = re.sub(r' (?:aria-[a-z]+|role|aria|class|font-family|xmlns:xlink|version)="[^"]*"', "", svg)
     svg = re.sub(r' (?:pointer-events="none"|opacity="1"|stroke-width="1"|transform="translate\(0,0\)")(?=[ />])', "", svg)
     svg = re.sub(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>', "", svg)
-    # Coordinates need one decimal place. Texts between the tags keep their numbers.
+    # Round coordinates to one decimal place. Numbers in the texts between tags are not changed.
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-?\d+)?", _round_coordinate, tag[0]), svg)
     svg = re.sub(r"(id=\"|url\(#)(?=clip|gradient)", rf"\g<1>{key}-", svg)
     return svg.replace("<svg", '<svg aria-hidden="true"', 1)
@@ -136,9 +136,9 @@ def read_vega_lite_version() -> str:
 
 
 def _replace_colours(part: Any, coloured: bool = False) -> Any:
-    """Replace colours by style variables, and give the fields of tooltips their display names.
+    """Replace colours with CSS variables, and give the fields of tooltips their display names.
 
-    Quantitative scales keep their colours, because Vega-Lite interpolates between these colours.
+    Quantitative scales keep their colours, because Vega-Lite must interpolate between them.
     """
     if isinstance(part, str):
         return f"var({COLOURS[part.lower()]})" if coloured and part.lower() in COLOURS else part
@@ -175,7 +175,7 @@ def _get_mark(layer: Mapping[str, Any]) -> str:
 
 
 def _is_shaded(layer: Mapping[str, Any]) -> bool:
-    """Return whether a layer is a background that stays light in the dark theme. Text on it must then stay dark."""
+    """Return whether a layer is a background that stays light in the dark theme. Text on such a layer must stay dark."""
     encoding, mark = layer.get("encoding", {}), layer.get("mark")
     shade, kind = encoding.get("color") or encoding.get("fill") or {}, _get_mark(layer)
     if kind == "area" and isinstance(mark, dict) and mark.get("color"):

@@ -1,8 +1,8 @@
 """Methodology checks: numbered questions about the results in a report.
 
 Each check explains why a problem matters and how to fix it. Modules in `fairtrial.report.checks` register checks. Another
-package can add checks by naming its module in the entry-point group `fairtrial.checks`. Import these names from
-`fairtrial.report.checks`, which re-exports them.
+package can add checks by naming its module in the entry-point group `fairtrial.checks`. Import the public
+names of this module from `fairtrial.report.checks`.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ register_text("check_failed", "the check failed to run: {error}: {message}.")
 
 @dataclass(frozen=True, eq=False)
 class CheckFinding:
-    """The result of a check: its outcome, its finding, and a table of the numbers behind it.
+    """The result of a check: its outcome, its finding, and a table of the underlying numbers.
 
     Attributes
     ----------
     outcome : {"raised", "failed to run", "passed", "not applicable"}
         Outcome of the check.
     finding : Finding
-        Kind and values of the finding. `text` renders it as a sentence.
+        Kind and values of the finding. The property `text` renders the finding as a sentence.
     details : pandas.DataFrame or None
-        The numbers behind a raised check.
+        Table of the numbers that raised the check.
     formats : dict
         Number format of each column of `details`.
     noun : str
         "learner" or "model".
     by_scheme : dict
-        Findings by resampling scheme, for the schemes with this outcome. Empty if all schemes have the same finding.
+        Maps groups of resampling schemes with this outcome to their common finding. Empty if all schemes have the same finding.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class CheckFinding:
 
 
 class CheckAnswer(NamedTuple):
-    """The return value of a check function: its outcome, and the key and values of the text that describes the outcome."""
+    """The return value of a check function: the outcome, the key of the text that describes it, and the values in the text."""
 
     outcome: Outcome
     text: str
@@ -97,7 +97,7 @@ def report_raised(
     text : str, default "raised"
         Key in `Check.texts` of the text that describes the outcome.
     details : pandas.DataFrame, optional
-        Table of the numbers behind the check.
+        Table of the numbers that raised the check.
     formats : dict, optional
         Number formats of the columns of `details`, such as ``{"ratio": "{:.1f}"}``.
     **values
@@ -138,7 +138,7 @@ def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
 
 
 def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckAnswer:
-    """Report that a check does not apply, or that the data are insufficient to answer it.
+    """Report that a check does not apply, or that the data are insufficient for it.
 
     Parameters
     ----------
@@ -170,21 +170,21 @@ class Check:
     title : str
         Short title.
     looks_for : str
-        What raises the check.
+        Problem that raises the check.
     why : str
         Why the problem matters.
     remedy : str
-        What to do about the problem.
+        How to solve the problem.
     cite : str
         Works that explain the problem.
     texts : dict
         Templates of the sentences by key: "raised", "passed" and any other key that `function` returns.
     function : callable
-        Takes a `ReportSource` and returns a `CheckAnswer`.
+        Function that takes a `ReportSource` and returns a `CheckAnswer`.
     serves : tuple of {"study", "judgement", "comparison"}
         Kinds of reports to which the check applies.
     affects_answer : bool
-        Whether the answer at the top of a report mentions the check if it is raised, because it may change the conclusion.
+        Whether a raised check may change the conclusion. The answer at the top of a report mentions such a check.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class Check:
 
     @property
     def table(self) -> str:
-        """Key of the table that contains the numbers behind the check."""
+        """Key of the table that contains the underlying numbers of the check."""
         return f"checks-{self.number.lower()}"
 
     def __call__(self, results: Any) -> CheckFinding:
@@ -302,14 +302,14 @@ _results: WeakKeyDictionary[Any, tuple[CheckResult, ...]] = WeakKeyDictionary()
 
 
 def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tuple[CheckResult, ...]:
-    """Run checks on results. Return the findings sorted by outcome (raised first) and number.
+    """Run checks on results, and return their findings, sorted by outcome (raised first) and number.
 
     If a check raises an exception, its outcome is "failed to run", and the other checks still run.
 
     Parameters
     ----------
     results : Results, Judgement, Verdict or ReportSource
-        What to check.
+        Results to check.
     checks : str or iterable of Check or str, optional
         Checks to run, or their numbers. Default: all registered checks that apply to this kind of results.
 
@@ -342,12 +342,12 @@ def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tup
 def list_answer_warnings(results: Any) -> list[CheckResult]:
     """Run the checks that affect the answer, and list those that are raised.
 
-    FT008 (too few data sets) is not listed, because the answer itself says that nothing can be decided.
+    FT008 (too few data sets) is not listed, because the answer itself reports that no decision is possible.
 
     Parameters
     ----------
     results : Results, Judgement, Verdict or ReportSource
-        What to check.
+        Results to check.
 
     Returns
     -------
@@ -405,7 +405,7 @@ def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
 
 
 def _join_details(findings: Mapping[str, CheckFinding]) -> pd.DataFrame | None:
-    """Combine the numbers behind the findings of several resampling schemes. If they differ, add a column for the scheme."""
+    """Combine the tables of several resampling schemes. If the tables differ, add a column with the name of the scheme."""
     import pandas as pd
 
     frames = {name: finding.details for name, finding in findings.items() if finding.details is not None}

@@ -11,7 +11,7 @@ from fairtrial._text import format_number, format_percentage
 
 _FINE = [number / 1000 for number in range(10)]
 THRESHOLDS = (*_FINE, *(number / 100 for number in range(1, 100)), *(round(1 - step, 3) for step in reversed(_FINE)))
-"""The thresholds that can be selected: steps of 0.01, and of 0.001 near 0 and 1, where the scores of rare classes are."""
+"""The thresholds that can be selected. Steps are 0.01, but 0.001 near 0 and 1, where the probabilities of rare classes lie."""
 
 _RATIOS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50)
 COSTS = (*(f"1/{ratio}" for ratio in reversed(_RATIOS)), "1", *map(str, _RATIOS))
@@ -33,7 +33,7 @@ class OperatingCounts:
     negatives: float
 
     def compute_cost(self, index: int, costs: tuple[float, float]) -> float:
-        """Compute the cost per 1,000 cases at a threshold, given by its index. `costs` is the result of `parse_cost`."""
+        """Compute the cost per 1,000 cases at the threshold with this index. `costs` is the result of `parse_cost`."""
         cost = costs[0] * self.fp[index] + costs[1] * (self.positives - self.tp[index])
         return 1000 * cost / (self.positives + self.negatives)
 

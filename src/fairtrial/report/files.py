@@ -66,7 +66,7 @@ def save(chart: Any, path: str | Path, *, width: float | None = None) -> Path:
         File with the suffix .svg, .png (double resolution), .pdf, .html (interactive, offline) or .json (Vega-Lite).
     width : float, optional
         Maximum width on paper in millimetres, for .svg, .pdf and .png (300 dots per inch). Axis labels are at most 9 pt high.
-        Default: one point per pixel.
+        Default: no scaling (one point per pixel).
 
     Returns
     -------
@@ -309,7 +309,7 @@ def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterab
 
 
 def format_comparison_files(verdict: Verdict) -> dict[str, str]:
-    """Format the text files of a comparison. Map the name of each file to its content."""
+    """Format the text files of a comparison. Return a mapping from file names to contents."""
     table = build_table(verdict, "scores")
     return {
         "scores.csv": format_csv(build_score_frame(verdict), index=True),
@@ -387,7 +387,8 @@ def build_table(
         bold, and learners that differ significantly from the baseline are marked. "ranks": the rank of each learner on each
         data set. "pairs": all comparisons with adjusted p-values. "wins": wins, ties and losses of each pair.
     baseline : str, optional
-        Learner with which the others are compared. Default: the control of the comparison or, without one, the best learner.
+        Learner with which all others are compared. Default: the control of the comparison, or the best learner if the
+        comparison has no control.
     digits : int, optional
         Number of decimal places of the scores. Default: as many as the data have, but at most four (three with standard
         deviations).
@@ -401,7 +402,7 @@ def build_table(
     Raises
     ------
     InputError
-        If the results do not contain what the table needs.
+        If the results do not contain the data that the table needs.
 
     Examples
     --------
@@ -460,7 +461,7 @@ def _omit_failed(table: PaperTable, means: pd.DataFrame) -> PaperTable:
 
 
 def _build_scores(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the table of means and standard deviations over the splits of each data set, with marks at the mean ranks."""
+    """Build the table of means and standard deviations over the splits of each data set. Mark the mean ranks."""
     import pandas as pd
 
     scores = cast("Scores", verdict.scores)
@@ -490,7 +491,7 @@ def _build_scores(verdict: Verdict, baseline: str | None, digits: int | None) ->
 
 
 def _build_ranks(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the table of the ranks on each data set, with marks at the mean ranks."""
+    """Build the table of the ranks on each data set. Mark learners that differ significantly from the reference."""
     ranks = verdict.ranks().rename_axis(index=verdict.unit)
     options = {
         "better": "min",
@@ -504,7 +505,7 @@ def _build_ranks(verdict: Verdict, baseline: str | None, digits: int | None) -> 
 
 
 def _build_pairs(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the table of all comparisons or, if there is a baseline, of the comparisons with it."""
+    """Build the table of all comparisons or, if there is a baseline, of the comparisons with the baseline."""
     pairs = _select_pairs(verdict.pairs(), baseline)
     columns = ["first", "second", "difference", "p_adjusted", "wins", "ties", "losses", "outcome"]
     note = _format_note(verdict, "differences of means, first minus second")
@@ -551,7 +552,7 @@ def _build_judgement_table(judgement: Judgement, name: str, baseline: str | None
     options: dict[str, Any] = {"better": "min" if ranking.lower_is_better else "max", "digits": digits, "summary": ()}
     if len(datasets) == 1 and len(models) > 1:
         reference = baseline or ranking.names[0]
-        marks = {"worse": "better", "better": "worse"}  # the outcome is that of the first model
+        marks = {"worse": "better", "better": "worse"}  # outcomes refer to the first model of the pair
         options["reference"] = reference
         options["marks"] = {
             (second if first == reference else first): marks[outcome] if first == reference else outcome

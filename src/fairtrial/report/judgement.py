@@ -21,7 +21,7 @@ MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
 """Keys of the tables of all measures and of all paired tests."""
 
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-# Maximum number of data sets (or classes of a data set) with sentences and figures. Tables contain all of them.
+# Maximum number of data sets, or of classes of a data set, that have sentences and figures. Tables contain all of them.
 MAX_PARTS = 6
 MAX_ROWS = 12
 """Maximum number of models in a figure, and of small multiples."""
@@ -51,7 +51,7 @@ def select_largest_datasets(judgement: Judgement) -> list[str]:
 
 
 def get_direction(measure: str) -> str:
-    """Get the direction of a measure: "max" if larger values are better, else "min"."""
+    """Get the direction of a measure: "max" if larger values are better, and "min" otherwise."""
     return str(get_measure(measure).facts.direction)
 
 

@@ -37,9 +37,9 @@ def compute_level_means(
 ) -> pd.DataFrame:
     """Compute the mean score and its confidence interval for each condition and learner.
 
-    With several data sets, the t interval is over data sets. Data sets on which a learner has no score under a condition are
-    left out. With one data set, the interval is over the splits that all learners share. Its variance is corrected for the
-    overlap of training sets (Nadeau & Bengio 2003).
+    With several data sets, the t interval is over data sets. Data sets are omitted if any learner has no score under any of the
+    conditions. With one data set, the interval is over the splits that all learners share, and is corrected for the overlap of
+    training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -91,9 +91,9 @@ def _average_over_splits(
 
 
 def compute_test_fraction(results: Results, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows over splits, given as pairs of repeat and fold.
+    """Compute the mean fraction of test rows over splits. Each split is a pair of repeat and fold.
 
-    It is NaN if there are no splits or no training rows.
+    The fraction is NaN if there are no splits or no training rows.
     """
     return stacking.compute_test_fraction(results.archive, dataset, splits) if splits else float("nan")
 
@@ -101,7 +101,10 @@ def compute_test_fraction(results: Results, dataset: str, splits: list[tuple[int
 def _compute_mean_interval(
     values: FloatArray, test_fraction: float, alpha: float, measure: Measure
 ) -> tuple[float, float, float]:
-    """Compute the mean and its limits, truncated to the range of the measure. For fewer than two values, limits are NaN."""
+    """Compute the mean and its confidence limits, truncated to the range of the measure.
+
+    The limits are NaN if there are fewer than two values or a value is not finite.
+    """
     mean = float(values.mean()) if len(values) else float("nan")
     if len(values) < 2 or not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
@@ -115,7 +118,7 @@ _KEYS = ["measure", "dataset", "condition", "level", "learner"]
 
 
 def compute_scores(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, list[Finding]]:
-    """Compute scores in the given measures. Also return findings on scores that are undefined or cannot be computed."""
+    """Compute scores for the given measures. Also return findings on scores that are undefined or cannot be computed."""
     import pandas as pd
 
     try:
@@ -166,7 +169,7 @@ def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compute_dataset_test_fraction(results: Results, dataset: str) -> float:
-    """Compute the mean fraction of test rows over the splits of a data set. It is NaN if there are no training rows."""
+    """Compute the mean fraction of test rows over the splits of a data set. Return NaN if there are no training rows."""
     trials = results.scored_trials()
     fold_keys = trials[trials["dataset"] == dataset].drop_duplicates(["repeat", "fold"])
     return compute_test_fraction(
@@ -183,7 +186,7 @@ def _compute_half_width(variance: FloatArray, count: FloatArray, test_fraction: 
 
 
 def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute limits, truncated to the ranges of the measures."""
+    """Compute confidence limits, truncated to the ranges of the measures."""
     ranges = np.array([get_measure(name).facts.range for name in measures], dtype=np.float64).reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         return np.maximum(mean - half_width, ranges[:, 0]), np.minimum(mean + half_width, ranges[:, 1])
@@ -192,8 +195,8 @@ def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArr
 def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.DataFrame:
     """Average scores over data sets, with 95 % t intervals, for each measure, condition and learner.
 
-    With a single data set, the mean and interval are those of `average_by_dataset`. The column `data sets` is the number of
-    data sets that have a mean.
+    With a single data set, the mean and interval are those of `average_by_dataset`. The column `data sets` contains the
+    number of data sets that have a mean.
     """
     import pandas as pd
 

@@ -27,7 +27,7 @@ def format_condition_phrase(condition: ConditionFacts) -> str:
 
 
 def get_verdict_measure_name(results: Results) -> str:
-    """Get the name of the measure of the study's verdict. If none is declared, it is the study's first measure."""
+    """Get the name of the measure of the study's verdict. By default, it is the study's first measure."""
     declared = results.archive.declaration.get("verdict")
     chosen = declared.get("measure") if isinstance(declared, Mapping) else None
     return str(chosen or results.measures[0])

@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from markupsafe import Markup
 
-# Text of a missing value.
+# Text shown for a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# A table with more rows than this can be filtered, is collapsed, and is built only when it is opened.
+# A table with more than 8 rows can be filtered. Long tables are collapsed, and built only when opened.
 _FILTER, _FOLD, _LATER = 8, 12, 40
 
 
 _HEADS = {"low": "lower limit", "high": "upper limit", "how": "source", "p at minimum": "p is an upper bound"}
-"""Headers of columns that have another name in the frame."""
+"""Column headers that differ from the column names of the frame."""
 
 
 def build_grid(table: ReportTable) -> dict[str, Any]:
@@ -92,9 +92,9 @@ def with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
-    """Build the text of a cell and, for a number, the value used for sorting and download.
+    """Build the cell of a value: its text and, for a number, the value used for sorting and download.
 
-    The value of a missing number is "".
+    For a missing number, the value for sorting and download is an empty text.
 
     >>> build_cell(1234567)["text"], build_cell(0.123456)["text"], build_cell(True)["text"], build_cell(float("nan"))["value"]
     ('1,234,567', '0.1235', 'yes', '')
@@ -160,7 +160,7 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 
 
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
-    """Pack rows for the script that builds the table: the distinct texts and numbers of each column, and the best cells."""
+    """Pack rows for the script that builds the table. Return the texts and numbers of each column, and the best cells."""
     columns = []
     for index in range(count):
         cells = [line[index] for line in lines]
@@ -251,7 +251,7 @@ def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
     return {name: list(texts) for name, texts in values.items() if texts}
 
 
-# Short texts for the links to questions, so all links fit on one line.
+# Short link texts for some questions, so all links fit on one line.
 _LINKS = {
     "question-where": "Where is it worse?",
     "question-threshold": "Threshold and cost",
@@ -292,13 +292,13 @@ def _check_keys(sections: Sequence[Section]) -> None:
 
 @dataclass(frozen=True)
 class _Describer:
-    """Convert sections to values for the page template. Only figures that are visible at first are drawn."""
+    """Convert sections to values for the page template. Only initially visible figures are drawn."""
 
     charts: Mapping[str, dict[str, Any]]
     state: Mapping[str, str]
 
     def question(self, key: str, title: str, sections: Sequence[Section]) -> dict[str, Any]:
-        """Describe a question. The finding and the lead figures are those of its first section."""
+        """Describe a question. The finding and the lead figures come from its first section."""
         first, *others = sections
         lead = _select_lead_figures(first)
         findings, sentences = _split_findings(first)
@@ -367,7 +367,7 @@ class _Describer:
         return table_grid | {"later": later, **choice}
 
     def figure(self, figure: Figure, visible: bool) -> dict[str, Any]:
-        """Describe a figure, and draw it if it is visible at first. The subtitle of its chart becomes part of the caption."""
+        """Describe a figure, and draw it if it is initially visible. The subtitle of its chart becomes part of the caption."""
         from markupsafe import Markup
 
         chart = self.charts[figure.key]
@@ -386,7 +386,7 @@ class _Describer:
         }
 
     def choice(self, when: Mapping[str, str]) -> dict[str, Any]:
-        """Describe the selector values for which a part of the page is visible, and whether it is hidden at first."""
+        """Describe the selector values for which a part of the page is visible, and whether it is initially hidden."""
         hidden = any(self.state.get(name) != value for name, value in when.items())
         return {"when": json.dumps(dict(when)) if when else "", "hidden": hidden, "selectors": ",".join(when)}
 
@@ -398,7 +398,7 @@ class _Describer:
 
 
 def _split_findings(section: Section) -> tuple[list[Sentence], tuple[Sentence, ...]]:
-    """Separate the first sentence, with its versions for other selected values, from the remaining sentences."""
+    """Separate the first sentence and its alternatives for other selected values from the remaining sentences."""
     if not section.sentences:
         return [], ()
     first = section.sentences[0]
@@ -420,7 +420,7 @@ def _select_lead_figures(section: Section) -> list[Figure]:
 
 
 def _has_content(section: Mapping[str, Any]) -> bool:
-    """Return whether a described section has anything below its title."""
+    """Return whether a described section has any content below its title."""
     return any(section[name] for name in ("sentences", "figures", "tables", "notes", "code")) or any(
         _has_content(part) for group in section["parts"] for part in group["items"]
     )
@@ -429,7 +429,10 @@ def _has_content(section: Mapping[str, Any]) -> bool:
 def _pack_charts(
     page_charts: Mapping[str, dict[str, Any]], charts: Mapping[str, dict[str, Any]], figures: Sequence[Figure]
 ) -> dict[str, Any]:
-    """Pack the charts, and the frames that can be saved as CSV, for the script of the page. Store equal settings once."""
+    """Pack the charts, and the frames that readers can save as CSV, for the script of the page.
+
+    Identical chart settings are stored only once.
+    """
     configs = list({json.dumps(chart["config"]): chart["config"] for chart in page_charts.values()}.values())
     packed = {
         key: chart
@@ -445,7 +448,7 @@ def _pack_charts(
 
 
 def _list_frame_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Convert the rows of a frame to JSON values. An unnamed index that only numbers the rows is left out."""
+    """Convert the rows of a frame to JSON values. An unnamed index that only numbers the rows is omitted."""
     plain = frame if frame.index.name is None and list(frame.index) == list(range(len(frame))) else frame.reset_index()
     return [{str(name): _to_json(value) for name, value in row.items()} for row in plain.to_dict("records")]
 
@@ -460,12 +463,12 @@ def _to_json(value: Any) -> Any:
 
 
 def _compress(text: str) -> str:
-    """Compress a text for a page. The script of the page decompresses it."""
+    """Compress a text for a page. The script of the page decompresses such texts."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def _dump_json(value: Any) -> Any:
-    """Format a value as JSON that cannot end the script element that contains it."""
+    """Format a value as JSON. Escape characters that could end the surrounding script element."""
     from markupsafe import Markup
 
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
@@ -492,7 +495,7 @@ def _build_environment() -> Any:
     return environment
 
 
-# Names with hyphens, statistics with their values (p = 0.03) and percentages, up to a length that fits on a line of a phone.
+# No line breaks within hyphenated names, statistics with values (p = 0.03) and percentages that fit on a line of a phone.
 _UNBROKEN = re.compile(r"(?<!\S)(?:\(?\w+ [<>=≤≥]{1,2} [-−]?\d\S*|\(?\d[\d.,]* %\S*|\S*\w-\w\S*)")  # noqa: RUF001
 _LONGEST_UNBROKEN = 28
 
@@ -525,7 +528,7 @@ def _compress_vega() -> str:
 
 @cache
 def _build_vega_script() -> str:
-    """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script with private names.
+    """Bundle Vega, Vega-Lite (in the version that altair uses) and vega-embed into one script.
 
     Bundling takes several seconds and much memory, so the script is cached in a file next to this package's compiled modules.
     """

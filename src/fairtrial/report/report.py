@@ -1,4 +1,4 @@
-"""Write the report of a study, a judgement or a comparison."""
+"""Write reports on studies, judgements, gates, thresholds and comparisons."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def write_report(results: Reportable, path: str | os.PathLike[str], *, title: st
         Results of a study (`Study.run`, `open_results`), a judgement (`judge`), a decision (`gate`), a threshold
         (`choose_threshold`) or a verdict (`compare`).
     path : path
-        HTML file to write, in an existing folder.
+        HTML file to write. Its folder must exist.
     title : str, optional
-        Title of the page. Default: the name of the study or of the judged file.
+        Title of the page. Default: derived from the results, such as the name of the study.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def _return_memory() -> None:
 
 @dataclass(frozen=True)
 class _PageHeading:
-    """The default title and subtitle of a page, its learners that can be highlighted, and its initially selected values."""
+    """The default title and subtitle of a page, the learners that can be highlighted, and the initially selected values."""
 
     title: str
     subtitle: str
@@ -149,7 +149,7 @@ def write_page(sections: Sequence[Section], path: Path, title: str | None, headi
 def build_sections(results: Reportable) -> list[Section]:
     """Build the sections of a report in reading order.
 
-    If a section fails, a warning is issued, and the section contains the error message.
+    If a section cannot be built, a warning is issued, and the section contains the error message.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellReference:
-    """The table cell from which a number comes: key of the table, label of the row, and name of the column."""
+    """The table cell that contains a number: the key of the table, the label of the row, and the name of the column."""
 
     table: str
     line: Any
@@ -48,7 +48,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, with the names (of data sets, learners or measures) and the numbers in it.
+    """A sentence, and the names (of data sets, learners or measures) and numbers that it contains.
 
     `when` maps selectors of the page to the values for which the sentence is visible, such as `{"measure": "AUC"}`.
     """
@@ -99,7 +99,7 @@ def build_sentence(template: str, **parts: Any) -> Sentence:
     Parameters
     ----------
     template : str
-        Text with fields in braces. It must not contain digits, because every number in a report comes from a table.
+        Text with fields in braces. A template must not contain digits, because every number in a report comes from a table.
     **parts
         Value of each field: a `Number` (from `format_number`), or a name.
 
@@ -135,8 +135,8 @@ class ReportTable:
     """A table of a report: a frame with a key, a title and number formats.
 
     `formats` maps columns to formats such as `"{:.3f}"`. If `best` is "max" or "min", the largest or smallest number of each
-    row is bold. If `long` is true, the page collapses a table with more than 12 rows. `when` maps selectors of the page to the
-    values for which the table is visible, such as `{"measure": "AUC"}`.
+    row is bold. If `long` is true, the page collapses the table if it has more than 12 rows. `when` maps selectors of
+    the page to the values for which the table is visible, such as `{"measure": "AUC"}`.
     """
 
     key: str
@@ -153,8 +153,9 @@ class ReportTable:
 class Figure:
     """A chart with a key, a title and an alternative text that describes it.
 
-    Figures with `lead` stay visible when their section is collapsed. If a section has none, its first figure stays visible.
-    `size` is the width: the whole column, half of it, or one of several small multiples. `when` is as in `ReportTable`.
+    Lead figures stay visible when their section is collapsed. If a section has no lead figure, its first figure stays visible.
+    `size` is the width: "wide" for the whole column, "half" for half a column, or "small" for small multiples. `when` is as in
+    `ReportTable`.
     """
 
     key: str
@@ -169,7 +170,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Highlight:
-    """A short text that stays visible when its section is collapsed, e.g. a raised check. It links to a section."""
+    """A short text that stays visible when its section is collapsed, e.g. a raised check. The text can link to a section."""
 
     title: str
     text: str = ""
@@ -178,12 +179,12 @@ class Highlight:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A section of a report. Its parts, in reading order, are sentences, figures, tables, code, notes and subsections.
+    """A section of a report. The parts, in reading order, are sentences, figures, tables, code, notes and subsections.
 
-    The first sentence states the main result. It can have alternatives for the values of a selector. `code` is preformatted
-    text, e.g. a file or a command. `when` is as in `ReportTable`. `question` is the key of the question that the section
-    answers, or empty. `slider` is a selector of the page and its values. `slider` and `explorer` are shown above the lead
-    figures, but only in the first section of a question.
+    The first sentence states the main result, and can have alternatives for different values of a selector. `code` is
+    preformatted text, e.g. a file or a command. `when` is as in `ReportTable`. `question` is the key of the question that the
+    section answers, or empty. `slider` contains a selector of the page and its values. `slider` and `explorer` are shown above
+    the lead figures, but only in the first section of a question.
     """
 
     key: str
@@ -231,7 +232,10 @@ ReportKind = Literal["study", "judgement", "comparison", "gate", "threshold"]
 
 @dataclass(eq=False)
 class SectionBuilder:
-    """A function that builds a section, with the section's key, title and order, and the kinds of reports that contain it.
+    """A function that builds a section.
+
+    `key`, `title` and `order` define the key, the title and the position of the section. `serves` lists the kinds of reports
+    that contain the section.
 
     The function takes the `ReportSource` and returns a `Section`, or None if the section does not apply. `schemes` states which
     resampling schemes of a study the section shows: the first, all, or none. If a study has several schemes, a note lists the

@@ -29,8 +29,8 @@ _LONGEST_KEY = 80
 class Selection:
     """The selected part of a study.
 
-    None means the default of the figure, such as all data sets or the main condition. `positive` is a class, or a mapping of
-    data sets to classes.
+    In each field, None means the default of the figure, such as all data sets or the main condition. `positive` is a class, or
+    a mapping from data sets to classes.
 
     >>> Selection(dataset="iris", level=0.2)
     Selection(dataset='iris', condition=None, level=0.2, learner=None, repeat=None, positive=None)
@@ -79,7 +79,7 @@ def get_main_condition(results: Results) -> ConditionFacts:
 def choose_positive_class(results: Results, facts: DataFacts) -> Any:
     """Choose the positive class of a data set.
 
-    It is the declared class. If no class is declared, it is the second of two sorted classes, or the rarest of more classes.
+    If no class is declared, choose the second of two classes in sort order, or the rarest of three or more classes.
     """
     declared = results.archive.declaration.get("data")
     dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
@@ -122,10 +122,10 @@ def count_tested_classes(results: Results, facts: DataFacts, condition: Conditio
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
-    """Group the conditions that change data by name, sorted by level.
+    """List the conditions that change the data, grouped by name and sorted by level.
 
-    If `test_only` is true, list the conditions that change only the test set. Otherwise, list all other conditions, but neither
-    the clean condition nor training sizes.
+    If `test_only` is true, list the conditions that change only the test set. Otherwise, list all other conditions. The clean
+    condition and training sizes are never listed.
     """
     conditions_by_name: dict[str, list[ConditionFacts]] = {}
     for condition in results.archive.conditions:
@@ -143,7 +143,7 @@ def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd
 
 
 def make_unique_keys(names: Iterable[str]) -> list[str]:
-    """Make a unique key for each name. Keys are in lower case with hyphens, and short enough for a file name.
+    """Make a unique key for each name. Keys consist of lower-case letters, digits and hyphens, and fit in a file name.
 
     >>> make_unique_keys(["f_score", "class-noise 0.2", "F score", "<b>"])
     ['f-score', 'class-noise-0-2', 'f-score-2', 'b']

@@ -1,6 +1,7 @@
 """The source of a report: a study, a judgement, a gate, a threshold, or a verdict on a table of scores.
 
-Sections, checks and figures all use the class `ReportSource`. `describe_source` chooses the subclass by the type of results.
+Sections, checks and figures all use the class `ReportSource`. `describe_source` chooses the subclass according to the type of
+results.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from fairtrial.significance.verdict import Verdict
 from fairtrial.study.results.results import Results
 from fairtrial.study.results.selection import format_condition
 
-# Number of colours in a figure.
+# Maximum number of colours in a figure.
 _MOST_COLOURS = 20
 
 
@@ -35,7 +36,7 @@ class ReportSource(ABC):
 
     kind: ClassVar[ReportKind]
     noun: ClassVar[str] = "learner"
-    """What is compared: the learners of a study, or the models of a judgement."""
+    """What is compared: "learner" for studies and scores, "model" for predictions."""
 
     @property
     @abstractmethod
@@ -50,12 +51,12 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> Any:
-        """The object that is reported. It is the key under which computed values are cached."""
+        """The object that the report describes. This object is the key under which computed values are cached."""
 
     @property
     @abstractmethod
     def measure(self) -> str:
-        """The main measure. Empty if it is unknown."""
+        """The main measure. Empty if the main measure is unknown."""
 
     @property
     @abstractmethod
@@ -65,7 +66,7 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def learners(self) -> list[str]:
-        """The names of the learners or models. Their order determines their colours."""
+        """The names of the learners or models. The order of the names determines the colours."""
 
     @property
     def selected(self) -> dict[str, str]:
@@ -74,7 +75,7 @@ class ReportSource(ABC):
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """The ranking on each data set, computed from its rows. Empty if learners are compared only over data sets."""
+        """The ranking of the models on each data set. Empty if learners are compared only over data sets."""
         return ()
 
     @property
@@ -83,15 +84,15 @@ class ReportSource(ABC):
         return {}
 
     def to_results(self) -> Results | None:
-        """Return the results from which figures are drawn. Return None if such results are not available."""
+        """Return the results from which figures are drawn, or None if there are no such results."""
         return None
 
     def get_results(self) -> Results:
-        """Return the results of a study, with its first resampling scheme. Raise an error for other sources."""
+        """Return the results of a study for its first resampling scheme. Raise an error for other sources."""
         return self._refuse("results of a study")
 
     def get_all_results(self) -> Results:
-        """Return the results of a study with all its resampling schemes. Raise an error for other sources."""
+        """Return the results of a study for all its resampling schemes. Raise an error for other sources."""
         return self._refuse("results of a study")
 
     def get_judgement(self) -> Judgement:
@@ -178,14 +179,14 @@ class StudySource(ReportSource):
 
     @property
     def selected(self) -> dict[str, str]:
-        """The measure of the verdict, the main condition, and the largest data set with two classes."""
+        """The measure of the verdict, the main condition, and the largest data set, preferably with two classes."""
         datasets = sorted(self.results.archive.datasets, key=lambda facts: (len(facts.classes) > 2, -len(facts.codes)))
         condition = format_condition(get_main_condition(self.results))
         return super().selected | {"condition": condition, "dataset": datasets[0].name}
 
     @property
     def verdict(self) -> Verdict | None:
-        """The study's verdict on its main condition, with its first resampling scheme."""
+        """The study's verdict under its main condition, for its first resampling scheme."""
         return compute_verdict(self.get_results())[0]
 
     @property
@@ -272,7 +273,7 @@ class JudgementSource(ReportSource):
         return self.judgement.class_counts
 
     def to_results(self) -> Results | None:
-        """Return the predictions as results. Return None if they are not in memory or if rows have weights."""
+        """Return the predictions as results. Return None if rows have weights or predictions are not in memory."""
         if self.judgement.predictions is None or self.judgement.roles.get("weight"):
             return None
         return Results(self.judgement.archive)
@@ -282,7 +283,7 @@ class JudgementSource(ReportSource):
         return self.judgement
 
     def figure_options(self) -> dict[str, Any]:
-        """Return the positive class as an option, if the same class was specified for all data sets."""
+        """Return the positive class as a figure option if the same class was specified for all data sets."""
         positives = self.judgement.positives
         labels = {label for label, _ in positives.classes.values()}
         return {"positive": labels.pop()} if len(labels) == 1 and positives.specified else {}
@@ -298,7 +299,7 @@ class ComparisonSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """A constant title, because a table of scores has no name."""
+        """A fixed title, because a table of scores has no name."""
         return "Comparison of learners"
 
     @property
@@ -317,7 +318,7 @@ class ComparisonSource(ReportSource):
 
     @property
     def measure(self) -> str:
-        """The measure of the scores. Empty if it is not registered."""
+        """The measure of the scores. Empty if the measure is not registered."""
         return "" if self.comparison.measure is None else self.comparison.measure
 
     @property

@@ -74,15 +74,15 @@ def to_latex(
     marks : mapping of str to {"better", "worse"}, optional
         Learners that are significantly better or worse than `reference`.
     reference : str, optional
-        Learner to which `marks` refers.
+        Learner with which the learners in `marks` are compared.
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
         Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If there are none, `marks` are placed in the rows of scores.
+        Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
     caption, label : str, optional
-        Caption and label. If either is given, the table is a float.
+        Caption and label. If a caption or a label is given, the table is a LaTeX float.
 
     Returns
     -------
@@ -160,13 +160,13 @@ def to_markdown(
     marks : mapping of str to {"better", "worse"}, optional
         Learners that are significantly better or worse than `reference`.
     reference : str, optional
-        Learner to which `marks` refers.
+        Learner with which the learners in `marks` are compared.
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
         Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If there are none, `marks` are placed in the rows of scores.
+        Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
 
     Returns
     -------
@@ -224,13 +224,13 @@ def to_text(
     marks : mapping of str to {"better", "worse"}, optional
         Learners that are significantly better or worse than `reference`.
     reference : str, optional
-        Learner to which `marks` refers.
+        Learner with which the learners in `marks` are compared.
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
         Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If there are none, `marks` are placed in the rows of scores.
+        Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
 
     Returns
     -------
@@ -413,7 +413,7 @@ def _order_given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
 
 
 def _build_plain_sheet(frame: pd.DataFrame, digits: int | None, note: str) -> _Sheet:
-    """Build the table of any frame. An index that only numbers the rows is left out."""
+    """Build a table from any frame. An index that only numbers the rows is omitted."""
     import pandas as pd
 
     has_index = not isinstance(frame.index, pd.RangeIndex)
@@ -491,7 +491,7 @@ def _format_text_cell(cell: _TableCell) -> tuple[str, str]:
 
 
 def _align_text_column(cells: Sequence[tuple[str, str]], right: bool) -> list[str]:
-    """Pad the cells of a column to the same width. The symbols after a number do not shift it."""
+    """Pad the cells of a column to the same width. Symbols after a number do not change its alignment."""
     from rich.cells import cell_len
 
     signs_width = max(len(signs) for _, signs in cells)
@@ -504,7 +504,7 @@ def _align_text_column(cells: Sequence[tuple[str, str]], right: bool) -> list[st
 
 
 def count_decimals(values: FloatArray) -> int | None:
-    """Count the decimal places of the numbers. Return None if there are more than 11."""
+    """Count the decimal places of the numbers. Return None if there are more than 11 places."""
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     for decimals in range(12):
         if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:

@@ -44,12 +44,12 @@ TOO_ALIKE = "too alike"
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Numbers of test rows that have a duplicate in the training set, for each split.
+    """The number of test rows of each split that have a duplicate in the training set.
 
     `duplicates` counts duplicates of the same class, and `conflicts` counts duplicates of another class. The expected numbers
-    are means over random stratified folds of the same sizes. They are NaN for splits that are not examined. A p-value is the
-    proportion of random partitions with at least as many duplicates or conflicts. `n_drawn` is the number of random partitions,
-    which is 0 if no two rows are equal.
+    are means over random stratified folds of the same sizes. Expected numbers are NaN for splits that are not examined. A
+    p-value is the proportion of random partitions with at least as many duplicates or conflicts as the given splits. `n_drawn`
+    is the number of random partitions, which is 0 if no two rows are equal.
     """
 
     duplicates: IntArray
@@ -121,7 +121,7 @@ def _count_arrangements(
 def _count_by_chance(
     layout: SplitLayout, rows: IntArray, groups: IntArray, n_permutations: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Count duplicates in random stratified folds. To draw them, rows are permuted within each class."""
+    """Count duplicates in random stratified folds, which are drawn by permuting the rows within each class."""
     sides = layout.compute_sides()
     affordable = _MAX_LEAK_WORK // max(1, len(rows) * sides.shape[1])
     n_drawn = max(_MIN_PERMUTATIONS, min(n_permutations, _MAX_PERMUTATIONS, affordable))
@@ -183,7 +183,7 @@ def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
 
 
 def is_grouped(scheme: str) -> bool:
-    """Return whether the scheme keeps groups together, judged by the name of its class.
+    """Return whether the scheme keeps groups together, according to its class name.
 
     >>> is_grouped("Repeated(splitter=GroupKFold(), n_repeats=2)"), is_grouped("StratifiedKFold()"), is_grouped("given")
     (True, False, False)
@@ -254,7 +254,7 @@ def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> I
 class Audit:
     """Result of an audit of splits.
 
-    Data frames and splits count folds from 0, but texts count folds from 1.
+    Data frames and splits number the folds from 0. Text output numbers them from 1.
 
     Attributes
     ----------
@@ -298,18 +298,18 @@ class Audit:
 
     @property
     def faults(self) -> tuple[AuditFinding, ...]:
-        """Return the findings that make estimates from these splits wrong."""
+        """Return the findings that invalidate estimates from these splits."""
         return tuple(finding for finding in self.findings if finding.level == "fault")
 
     def frame(self) -> pd.DataFrame:
-        """Return all numbers, with one row per check, split, class and attribute.
+        """Return all counts and test results, with one row per check, split, class and attribute.
 
         Returns
         -------
         DataFrame
-            `value` is the observed value, and `expected` is the mean over random stratified folds. The limits `low` and `high`
-            contain 95 % of the values of random stratified folds. `p` is the p-value of the single test, and `p_adjusted` is
-            adjusted for all tests together. Counts have no limits and no p-values.
+            `value` is the observed value, and `expected` is the mean over random stratified folds. The interval from `low` to
+            `high` contains 95 % of the values of random stratified folds. `p` is the p-value of the single test, and
+            `p_adjusted` is adjusted for all tests together. Counts have no limits and no p-values.
         """
         import pandas as pd
 
@@ -319,7 +319,7 @@ class Audit:
         return combined.astype({"repeat": "Int64", "fold": "Int64"})
 
     def table(self) -> pd.DataFrame:
-        """Return one row per split: counts and the smallest adjusted p-value of each kind of shift."""
+        """Return counts, and the smallest adjusted p-value of each kind of shift, with one row per split."""
         import pandas as pd
 
         coverage, leak_counts = self._coverage, self._leaks
@@ -438,13 +438,13 @@ def audit(
     dataset : Dataset or tuple (X, y)
         Data set to which the splits belong. y can be None.
     n_permutations : int, default 499
-        Number of random stratified partitions, of the same sizes, with which the splits are compared.
+        Number of random stratified partitions to compare the splits with. They have the same sizes as the splits.
     random_state : int, default 0
         Seed of the permutations.
     alpha : float, default 0.05
         Probability that an audit of random stratified folds reports any shift.
     max_rows : int, default 1000
-        Maximum number of rows per class in the tests of shift. Larger classes are sampled.
+        Maximum number of rows per class in the tests of shift. Larger classes are subsampled.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from fairtrial.resampling.splitters import number_by_appearance
 class Bootstrap(Splitter):
     """Bootstrap samples as training sets, with the rows not drawn (about 36.8 %) as test sets.
 
-    Each sample is a repeat. A sample that leaves no row out is drawn again. The mean error over these splits is pessimistic,
+    Each sample is a repeat. A sample that contains all rows is drawn again. The mean error over these splits is pessimistic,
     because a training set contains only about 63.2 % of the rows. `estimate` corrects this bias.
 
     Parameters
@@ -26,7 +26,7 @@ class Bootstrap(Splitter):
     n_splits : int, default 200
         Number of bootstrap samples.
     stratify : bool, default False
-        Draw within each class, so each training set contains all classes.
+        Whether to draw rows within each class, so that each training set contains all classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 

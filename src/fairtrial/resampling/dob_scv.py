@@ -1,8 +1,9 @@
 """Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014).
 
-Distances are standardized Euclidean, or HEOM if any value is nominal or missing. HEOM is the heterogeneous Euclidean-overlap
-metric (Wilson & Martinez 1997). A squared distance is the sum of the squared differences of all columns. The difference of two
-numbers is divided by the range of the column. The difference is 1 if nominal values differ or a value is missing.
+Distances are Euclidean distances between standardized numbers. If any value is nominal or missing, HEOM is used instead, the
+heterogeneous Euclidean-overlap metric (Wilson & Martinez 1997). A squared HEOM distance is the sum of squared differences over
+all columns. Differences between numbers are divided by the range of the column. The difference is 1 if nominal values differ or
+a value is missing.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ class EncodedCases:
 
 @dataclass(frozen=True, eq=False)
 class KeelCases:
-    """Cases in the form that the distance of the software KEEL needs."""
+    """Cases in the form required by the distance of the software KEEL."""
 
     points: FloatArray
     weights: FloatArray
     """Standard deviations of numeric columns, and -1 for nominal columns."""
     proportions: FloatArray
-    """Proportions of the classes among the cases with a nominal value, of shape (columns, codes, classes)."""
+    """Class proportions among the cases with each nominal value, in an array of shape (columns, codes, classes)."""
 
 
 def split_rows_by_class(codes: IntArray) -> list[IntArray]:
@@ -57,7 +58,7 @@ def split_rows_by_class(codes: IntArray) -> list[IntArray]:
 
 
 def as_cases(X: Any) -> EncodedCases:
-    """Convert a table to points: standardized numbers, or the input of HEOM if values are nominal or missing.
+    """Convert a table to standardized points, or to points for HEOM if any value is nominal or missing.
 
     >>> as_cases([[1.0, 7.0], [3.0, 7.0]]).points.tolist()
     [[0.0], [2.0]]
@@ -152,7 +153,8 @@ class DBSCV(FoldSplitter):
 
     The walk starts at a random case of the class and continues with the nearest case not yet visited. Consecutive cases are
     assigned to consecutive folds, also at the transition to the next class. Fold sizes therefore differ by at most one, in
-    total and within each class. `DOBSCV` uses the same distances.
+    total and within each class. Distances are Euclidean distances between standardized numbers, or HEOM distances if any value
+    is nominal or missing.
 
     Parameters
     ----------
@@ -188,10 +190,10 @@ Assign = Literal["shuffled", "literal", "keel"]
 class DOBSCV(FoldSplitter):
     """Distribution optimally balanced stratified folds: near neighbours are in different folds.
 
-    A random unassigned case of a class and its `n_splits - 1` nearest unassigned neighbours of the same class form a group.
-    The members of a group are assigned to different folds. This is repeated until no case is left. Distances are standardized
-    Euclidean, or HEOM if a value is nominal or missing. Ties are broken by row number. If the cases are independent, estimates
-    are slightly optimistic.
+    A random unassigned case of a class and its `n_splits - 1` nearest unassigned neighbours of the same class form a group. The
+    members of a group are assigned to different folds. This is repeated until all cases are assigned. Distances are Euclidean
+    distances between standardized numbers, or HEOM distances if any value is nominal or missing. Ties are broken by row number.
+    If the cases are independent, estimates are slightly optimistic.
 
     Parameters
     ----------
@@ -200,8 +202,8 @@ class DOBSCV(FoldSplitter):
     assign : {"shuffled", "literal", "keel"}, default "shuffled"
         "shuffled" assigns the members of each group to the folds in random order, and fold sizes differ by at most one.
         "literal" follows the publication: the first case is assigned to fold 1, and its neighbours to folds 2, 3, ... by
-        distance. Outliers then accumulate in fold 1. "keel" is "literal" as implemented in the software KEEL, with its own
-        distance and without neighbours at distance zero.
+        distance. Outliers then accumulate in fold 1. "keel" is the implementation of "literal" in the software KEEL. It uses
+        another distance and ignores neighbours at distance zero.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -239,7 +241,7 @@ class DOBSCV(FoldSplitter):
 
 
 def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[IntArray], n_splits: int) -> IntArray:
-    """Form groups as in KEEL. The position of a row in its group determines the fold of the row."""
+    """Form groups as in KEEL. The position of a row in its group determines the fold."""
     cases = as_keel_cases(rows.X, rows.require_classes("DOBSCV"))
     folds = np.empty(rows.n, np.intp)
     for members, order in zip(classes, seeds, strict=True):

@@ -1,4 +1,4 @@
-"""Bootstrap estimates of the error of a learner: E0, leave-one-out bootstrap, .632 and .632+, from one run.
+"""Bootstrap estimates of the error of a learner: E0, leave-one-out bootstrap, .632 and .632+.
 
 Efron & Tibshirani, Improvements on cross-validation: the .632+ bootstrap method, JASA 92 (1997) 548-560.
 """
@@ -58,7 +58,8 @@ def estimate(
     - "632+": like "632", but with a weight that depends on overfitting (Efron & Tibshirani 1997);
     - "632": 0.368 times resubstitution plus 0.632 times leave-one-out bootstrap (Efron 1983);
     - "632-e0": 0.368 times resubstitution plus 0.632 times E0, a common variant;
-    - "loo-bootstrap": mean loss of each case over the samples without it, averaged over cases (Efron & Tibshirani 1997);
+    - "loo-bootstrap": mean loss of each case over the samples that do not contain the case, averaged over cases (Efron &
+      Tibshirani 1997);
     - "e0": mean loss on the cases that a sample leaves out, averaged over samples;
     - "e0-pooled": mean of all losses on left-out cases (Efron 1983);
     - "resubstitution": mean loss on the training cases, which is optimistic.
@@ -74,10 +75,10 @@ def estimate(
     n_resamples : int, default 200
         Number of bootstrap samples.
     loss : {"error", "squared", "absolute"} or callable, default "error"
-        Error rate for classes, squared or absolute error for numbers, or a function of true and predicted values that returns
+        Error rate for classes, or squared or absolute error for numbers. A function of true and predicted values must return
         one loss per case.
     stratify : bool, default False
-        Draw within each class, for learners that need all classes in the training set.
+        Whether to draw rows within each class, for learners that need all classes in the training set.
     level : float, default 0.95
         Confidence level.
     n_jobs : int, optional
@@ -91,8 +92,8 @@ def estimate(
 
     Notes
     -----
-    Standard errors use the delta method of Efron & Tibshirani, corrected for the finite number of samples. The standard errors
-    of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
+    Standard errors use the delta method of Efron & Tibshirani, with a correction for the finite number of samples. The standard
+    errors of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
     no-information rate, .632+ is 0.632 times the leave-one-out bootstrap plus 0.368 times the no-information rate.
 
     Examples
@@ -198,7 +199,7 @@ class Estimate:
     Attributes
     ----------
     method : str
-        Method of the estimate, see `estimate`.
+        Name of the method (see `estimate`).
     value, standard_error : float
         Estimate and its standard error.
     low, high : float
@@ -238,7 +239,7 @@ class ErrorEstimates:
     level : float
         Confidence level.
     no_information : float
-        Expected loss if predictions and true values were independent.
+        Expected loss of predictions that are independent of the true values.
     overfitting : float
         Relative overfitting rate, from 0 (none) to 1.
     weight : float
@@ -290,7 +291,7 @@ class ErrorEstimates:
         return self[self.method].high
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per method."""
+        """Return a data frame with one row per method."""
         import pandas as pd
 
         return pd.DataFrame([vars(estimate) for estimate in self.estimates])
@@ -354,7 +355,7 @@ class NoInformation:
 
     @classmethod
     def from_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
-        """Compute the no-information rate of any loss, from all pairs of true value and prediction.
+        """Compute the no-information rate of any loss from all pairs of a true value and a prediction.
 
         Parameters
         ----------
@@ -408,7 +409,7 @@ def out_of_bag_estimates(
     no_information : float or NoInformation
         No-information rate.
     method : str, default "632+"
-        Main estimate, see `estimate`.
+        Method of the main estimate (see `estimate`).
     level : float, default 0.95
         Confidence level.
 
@@ -477,8 +478,9 @@ def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: 
 class _OutOfBagLosses:
     """Means of the losses on left-out cases, and the influence of each case on the mean over cases.
 
-    `influence` is computed by the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of its sum of
-    squares that is due to the finite number of samples. `plain_influence` ignores that a case affects the training of learners.
+    `influence` is computed by the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of the sum of
+    squared influences that is due to the finite number of samples. `plain_influence` ignores the effect of a case on the
+    training of learners.
     """
 
     per_case: float
@@ -507,7 +509,7 @@ class _OutOfBagLosses:
         count_deviations, run_means = N - N.mean(axis=0), Q.mean(axis=1)
         products = count_deviations * (run_means - run_means.mean())[:, None] * (1 - 1 / n) ** -n
         factor = 2 + 1 / (n - 1)
-        # contribution of each bootstrap sample to the mean of each case, and to the mean over cases
+        # Contribution of each bootstrap sample to the mean of each case, and to the mean over cases.
         steps = np.where(out, Q - case_means, 0.0) * (b / np.maximum(times, 1))
         run_effects = steps.mean(axis=1)
         contributions = factor / n * (steps - run_effects[:, None]) + products
@@ -547,7 +549,7 @@ def _compute_standard_error(
 ) -> float:
     """Compute a standard error by the delta method, without Monte Carlo noise.
 
-    The plain influence of the losses gives a lower bound.
+    The standard error that results from `plain_influence` is a lower bound.
     """
     a, b, c = slopes
     variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise

@@ -1,4 +1,4 @@
-"""Splits and intervals for the generalisation error: nested cross-validation and conservative z."""
+"""Splits and intervals for the generalization error: nested cross-validation and conservative z."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from fairtrial.resampling.splitter import Seed, Splitter, SplitterInput, scheme
 class NestedCV(Splitter):
     """Outer folds, and inner folds of each training set, for nested cross-validation intervals.
 
-    The first splits are K random folds. Then each fold is left out, and each other fold is tested by a learner that is trained
-    on the remaining K - 2 folds. These splits are used only by `nested_cv_interval`. Use `Repeated` to draw several partitions.
-    To tune parameters, use `nested` instead.
+    The first splits are K random folds. Then each fold is left out in turn. Each other fold is the test set of a learner that
+    is trained on the remaining K - 2 folds. These splits are used only by `nested_cv_interval`. Use `Repeated` to draw several
+    partitions. To tune parameters, use `nested` instead.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class NestedCV(Splitter):
             yield Split(train, np.flatnonzero(folds == tested), 0, number)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, the square of the number of folds.
+        """Return the number of splits, which is the square of the number of folds.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ def _draw_subsample(members: IntArray, n_test: int, rng: np.random.Generator, re
 
 
 def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level: float = 0.95) -> Estimate:
-    """Compute a confidence interval of the generalisation error by nested cross-validation.
+    """Compute a confidence interval for the generalization error by nested cross-validation.
 
     The estimate is corrected for the smaller training sets. Its standard error is at least the standard error for n independent
     rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). Confidence limits use the normal distribution.
@@ -156,9 +156,9 @@ def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level
     Parameters
     ----------
     losses : list of array-like
-        Loss of each test row of each split, e.g. 0 or 1, or squared errors.
+        Losses of the test rows, with one array per split. A loss is e.g. 0 or 1, or a squared error.
     splits : Splits
-        Splits that `NestedCV` has drawn, possibly with `Repeated`.
+        Splits drawn by `NestedCV`, possibly with `Repeated`.
     level : float, default 0.95
         Confidence level.
 
@@ -193,7 +193,7 @@ def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level
 def compute_nested_cv(
     losses: Sequence[FloatArray], keys: Sequence[tuple[int, int]], n_folds: int, n_rows: int, level: float
 ) -> Estimate:
-    """Compute the interval by nested cross-validation. `keys` contains the repeat and the fold of each split."""
+    """Compute the nested cross-validation interval. `keys` contains the repeat and the fold of each split."""
     from scipy.special import ndtri
 
     K = n_folds
@@ -218,7 +218,7 @@ def compute_nested_cv(
 
 
 def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: float = 0.95) -> Estimate:
-    """Compute the conservative z confidence interval of the mean score over random splits.
+    """Compute the conservative z confidence interval for the mean score over random splits.
 
     The estimate is the mean over the splits of all rows. Its variance is estimated from the differences between disjoint halves
     of the rows. This gives the variance for half the rows, which is conservative (Nadeau & Bengio 2003). Any measure can be
@@ -229,7 +229,7 @@ def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: flo
     scores : array-like of shape (n_splits,)
         Score of each split.
     splits : Splits
-        Splits that `PairedSubsampling` has drawn.
+        Splits drawn by `PairedSubsampling`.
     level : float, default 0.95
         Confidence level.
 

@@ -61,7 +61,8 @@ class GroupKFold(FoldSplitter):
 class StratifiedGroupKFold(FoldSplitter):
     """Folds of whole groups with class proportions that are as equal as the groups allow.
 
-    Groups with the most unequal class counts are assigned first, each to the fold with the fewest cases of its classes.
+    Groups with the most unequal class counts are assigned first. Each group is assigned to the fold with the fewest cases of
+    the classes in the group.
 
     Parameters
     ----------
@@ -92,7 +93,8 @@ class StratifiedGroupKFold(FoldSplitter):
         fold_of = np.empty(len(sizes), dtype=np.intp)
         filled, lengths = np.zeros((self.n_splits, proportions.shape[1])), np.zeros(self.n_splits)
         for group in np.lexsort((rng.random(len(sizes)), -counts.std(axis=1))):
-            # Adding proportions g to fold f adds 2 f.g + g.g to the sum of squares, which is smallest for equal folds.
+            # The sum of squares is smallest if all folds are equal. Adding proportions g to fold f increases this sum by 2 f.g
+            # + g.g.
             fold = np.lexsort((lengths, np.round(filled @ proportions[group], 12)))[0]
             fold_of[group] = fold
             filled[fold] += proportions[group]
@@ -102,7 +104,7 @@ class StratifiedGroupKFold(FoldSplitter):
 
 @scheme("leave-group-out")
 class LeaveGroupOut(Splitter):
-    """Each combination of `n_groups` groups is the test set once.
+    """Splits in which each combination of `n_groups` groups is the test set once.
 
     The scheme is not random.
 

@@ -1,4 +1,4 @@
-"""Splits of a data set: the rows and classes in training and test sets, and problems with them."""
+"""The rows and classes in the training and test sets of a data set, and problems with the splits."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class AuditFinding:
     Attributes
     ----------
     level : {"fault", "caution", "note"}
-        A fault makes estimates from these splits wrong. A caution can be intended, but it affects the results. A note is
-        only information.
+        A fault invalidates estimates from these splits. A caution describes a property that may be intended but affects the
+        results. A note is for information only.
     check : str
-        Name of the check with this finding, as in `Audit.frame`.
+        Name of the check that led to this finding, as in `Audit.frame`.
     details : tuple of Finding
         Kinds and values from which the text is rendered.
 
@@ -90,7 +90,7 @@ def _join_items(items: Iterable[Finding]) -> str:
 
 
 TEST, TRAIN = 1, 2
-# Splits beyond this number are counted but not compared with random splits.
+# Maximum number of splits that are compared with random splits. Rows are counted in all splits.
 MAX_EXAMINED_SPLITS = 100
 _MAX_COMPARED = 40
 
@@ -113,7 +113,7 @@ class SplitLayout:
     def repeats(self) -> tuple[tuple[int, ...], ...]:
         """Return the indices of the splits of each repeat.
 
-        If there is one repeat that tests all rows several times, it is divided into several repeats.
+        A single repeat that tests all rows several times is divided into several repeats.
         """
         members: dict[int, list[int]] = {}
         for s, split in enumerate(self.splits):
@@ -123,7 +123,7 @@ class SplitLayout:
 
     @cached_property
     def split_names(self) -> list[str]:
-        """Return the names of the splits for use in texts, counted from 1."""
+        """Return the names of the splits for use in text. Folds and repeats are numbered from 1."""
         several = len(self.repeats) > 1
         names = {
             s: f"fold {fold + 1}" + (f" of repeat {repeat + 1}" if several else "")
@@ -140,14 +140,14 @@ class SplitLayout:
 
     @cached_property
     def examined_splits(self) -> IntArray:
-        """Return the splits that are compared with random splits: at most 100, which are equally spaced."""
+        """Return the indices of the splits that are compared with random splits: at most 100, equally spaced."""
         n = len(self.splits)
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
         """Return an array of rows x splits: 1 for test rows, 2 for training rows, 3 for rows in both sets.
 
-        By default, it contains the examined splits.
+        By default, the array contains the examined splits.
         """
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
@@ -208,7 +208,8 @@ def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
 def read_layout(splits: Any, dataset: Any) -> SplitLayout:
     """Read splits and their data set.
 
-    `splits` are frozen splits, a splitter, or pairs of indices. `dataset` is a data set or a pair (X, y), where y can be None.
+    `splits` contains frozen splits, a splitter, or pairs of indices. `dataset` is a data set or a pair (X, y). In a pair, y can
+    be None.
 
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
     >>> layout.classes, layout.split_names, layout.compute_sides().tolist()
@@ -260,7 +261,7 @@ def _resolve_splits(splits: Any, X: Any, y: Any, n: int) -> Splits:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Numbers of training and test rows for each split, and how often rows are tested in each repeat.
+    """Numbers of training and test rows in each split, and of untested and repeatedly tested rows in each repeat.
 
     `train` and `test` count rows by class. `in_both` counts rows that are in both sets, and `repeated_in_test` counts rows that
     occur again in the same test set. `are_folds` states for each repeat whether its test sets appear to be disjoint, as in

@@ -73,7 +73,7 @@ class Nested:
     def standard_error(self) -> float:
         """Return the corrected standard error of Nadeau & Bengio (2003), which is an approximation.
 
-        It is NaN if there is only one outer split.
+        The standard error is NaN if there is only one outer split.
         """
         if len(self.folds) < 2:
             return float("nan")
@@ -98,7 +98,7 @@ class Nested:
         return render_all(caveats)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per outer split, with one column per parameter."""
+        """Return a data frame with one row per outer split and one column per parameter."""
         import pandas as pd
 
         scores = ("repeat", "fold", "n_train", "n_test", "inner_score", "outer_score")
@@ -133,7 +133,7 @@ def nested(
 ) -> Nested:
     """Choose settings on inner splits and evaluate the choice on outer splits.
 
-    The result is the same as scikit-learn's `cross_val_score` of a `GridSearchCV` on the same splits.
+    The scores are the same as those of scikit-learn's `cross_val_score` for a `GridSearchCV` on the same splits.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def nested(
     X, y : array-like
         Data.
     inner, outer : splitter, optional
-        Splitters of this package or of scikit-learn. By default, there are five folds. They are stratified for classifiers, and
-        they keep groups together if `groups` are given.
+        Splitters of this package or of scikit-learn. By default, there are five folds. The folds are stratified for
+        classifiers, and they keep groups together if `groups` are given.
     scoring : str or callable, optional
         A scikit-learn scorer. Higher scores must be better.
     groups : array-like of shape (n,), optional

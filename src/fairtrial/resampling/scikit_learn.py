@@ -21,8 +21,8 @@ class ScikitLearnSplitter(Splitter):
     """Use a splitter of scikit-learn as a splitter of this package.
 
     The splitter receives the groups. If the times of the rows are given, it receives the rows in order of time. An exception is
-    `PredefinedSplit`, whose folds refer to the original order. The splitter must not have a `random_state`: pass the seed to
-    `freeze` instead. Splits with overlapping test sets are numbered as repeats.
+    `PredefinedSplit`, because its folds refer to the original order. The splitter must not have a `random_state`. Pass the seed
+    to `freeze` instead. If test sets overlap, each split is numbered as a separate repeat.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class ScikitLearnSplitter(Splitter):
             yield Split(train, test, repeat, fold)
 
     def _number_splits(self, pairs: list[tuple[Any, Any]]) -> list[tuple[int, int]]:
-        """Number splits by repeat and fold. Splits with overlapping test sets belong to different repeats."""
+        """Number splits by repeat and fold. If test sets overlap, each split is a separate repeat."""
         repeats = getattr(self.splitter, "n_repeats", 1)
         folds = len(pairs) // repeats if len(pairs) % repeats == 0 else len(pairs)
         numbers = [divmod(index, folds) for index in range(len(pairs))]
@@ -112,7 +112,7 @@ def _needs_groups(splitter: Any) -> bool:
 
 
 def _needs_time(splitter: Any) -> bool:
-    """Whether a splitter needs rows in order of time."""
+    """Return whether a splitter needs rows in order of time."""
     from sklearn.model_selection import TimeSeriesSplit
 
     return isinstance(splitter, TimeSeriesSplit)
@@ -148,7 +148,7 @@ def get_parameters(splitter: Any) -> dict[str, Any]:
 
 
 def build_splitter(kind: type[Any], path: str, parameters: dict[str, Any]) -> Splitter:
-    """Build a splitter from its class and parameters. Unknown parameters and invalid values are refused.
+    """Build a splitter from its class and parameters. Unknown parameters and invalid values raise an error.
 
     >>> from sklearn.model_selection import KFold
     >>> build_splitter(KFold, "sklearn.model_selection.KFold", {"n_splits": 3})

@@ -1,11 +1,11 @@
-"""Shift between training and test sets: statistics of each split, compared with random splits by permutation.
+"""Tests for shift between training and test sets. Statistics of each split are compared with random splits by permutation.
 
 The statistics are computed within each class, to detect a shift of one class. They are also computed over all classes together,
 to detect a common shift. A permutation exchanges rows of the same class among the splits. It preserves sizes, class counts and
 overlaps, so splits that ignore the attributes are exchangeable with the permutations.
 
 Each statistic is standardized by its own permutations. There are four families of statistics: energy distances, AUCs,
-attributes and outlying rows. Within a family, the maximum is tested (Westfall & Young's max T). Between families, the smallest
+attributes and outlying rows. Within a family, the maximum is tested (Westfall & Young's max T). Across families, the smallest
 p-value is tested. The given splits count as one of the permutations, so the probability of *any* finding under random
 stratified folds is at most alpha.
 """
@@ -100,9 +100,9 @@ class PermutedStatistic:
 
 @dataclass(frozen=True, eq=False)
 class _ClassSample:
-    """Sampled rows of one class, or of all classes (-1), with their neighbours and distances.
+    """Sampled rows of one class, or of all classes (code -1), with their neighbours and distances.
 
-    `used` contains row indices of the data set, beginning with the sampled rows. `neighbours` contains indices of `used`.
+    `used` contains row indices of the data set, beginning with the sampled rows. `neighbours` contains indices into `used`.
     """
 
     code: int
@@ -132,7 +132,7 @@ class Shift:
 
 
 def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed: np.random.SeedSequence) -> Shift:
-    """Compute the statistics of the examined splits and of their permutations. A test set of one row has no statistics.
+    """Compute the statistics of the examined splits and their permutations. There are none if all test sets have only one row.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
@@ -168,7 +168,7 @@ def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed:
 
 
 def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, max_rows: int) -> IntArray:
-    """Compute how many rows of each class to examine: at most `max_rows`, and few enough for the tests to take only seconds.
+    """Compute how many rows of each class to examine: at most `max_rows`, and fewer if the tests would take too long.
 
     >>> compute_sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
     [1000, 300]
@@ -192,7 +192,7 @@ def _estimate_work(n_sampled: float, size: float, columns: float, attributes: fl
 def _iter_class_samples(
     layout: SplitLayout, sample_counts: IntArray, seed: np.random.SeedSequence, by_attribute: bool
 ) -> Iterator[_ClassSample]:
-    """Sample rows of each class with at least two rows and, if there are several classes, of all classes together."""
+    """Sample rows of each class that has two or more rows. If there are several classes, also sample all classes together."""
     streams = seed.spawn(len(sample_counts))
     for code in range(len(layout.classes)):
         members = np.flatnonzero(layout.labels == code)
@@ -239,8 +239,8 @@ def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k:
 def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
     """Encode a nominal column, or sort a numeric column.
 
-    Return the codes of a nominal column and the number of codes, or the order of a numeric column and the ends of its ties.
-    Missing values are last.
+    For a nominal column, return the codes and the number of codes. For a numeric column, return the order, and mark the end of
+    each group of ties. Missing values are last.
     """
     present, codes = np.unique(values, return_inverse=True)
     if nominal:
@@ -344,7 +344,7 @@ def _iter_statistics(
 def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> Iterator[PermutedStatistic]:
     """Compare the distances of test and training rows to the class centres, for all classes together.
 
-    The second statistic averages the folds with the same number over all repeats, to detect an effect of the fold number.
+    The second statistic averages over folds with the same number in all repeats, to detect an effect of the fold number.
     """
     test, train, m, n = sums
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -367,8 +367,8 @@ def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
 class ShiftTest:
     """Test of one statistic in each cell, i.e. for each split, class and attribute.
 
-    `expected` is the mean of the permutations, and `low` and `high` are their central 95 % limits. `p` is the p-value of the
-    single test, and `p_adjusted` is adjusted for all tests.
+    `expected` is the mean over the permutations, and the interval from `low` to `high` contains their central 95 %. `p` is the
+    p-value of the single test, and `p_adjusted` is adjusted for all tests.
     """
 
     statistic: PermutedStatistic
@@ -381,7 +381,7 @@ class ShiftTest:
 
 @dataclass(frozen=True)
 class SimilarityTest:
-    """Test of whether training and test sets are too similar: mean statistic, its expectation and adjusted p-value."""
+    """Test for excessive similarity of training and test sets: mean statistic, its expected value, and adjusted p-value."""
 
     check: str
     mean: float
@@ -390,7 +390,7 @@ class SimilarityTest:
 
 
 def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[ShiftTest], list[SimilarityTest]]:
-    """Test all statistics for shift and for too much similarity, with p-values adjusted for all tests.
+    """Test all statistics for shift and for excessive similarity. The p-values are adjusted for all tests.
 
     >>> values = np.vstack([[9.0, 5.0], np.random.default_rng(0).normal(size=(99, 2))])
     >>> statistic = PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))
@@ -440,10 +440,10 @@ def _get_family(statistic: PermutedStatistic) -> str:
 
 
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
-    """Standardize by the mean and standard deviation of the permutations.
+    """Standardize a statistic by the mean and standard deviation over the permutations.
 
     Results are rounded, so equal statistics stay equal. Outlying splits are tested two-sided. Undefined and constant statistics
-    are zero.
+    are set to zero.
     """
     values = statistic.values.astype(np.float64)
     mean, spread = values.mean(axis=0), values.std(axis=0)

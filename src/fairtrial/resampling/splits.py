@@ -152,7 +152,7 @@ class Splits:
         return digest.hexdigest()
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with one row per test row: repeat, fold and row."""
+        """Return a data frame with the repeat, fold and row index of each test row."""
         import pandas as pd
 
         lines = [pd.DataFrame({"repeat": split.repeat, "fold": split.fold, "row": split.test}) for split in self.splits]
@@ -227,7 +227,7 @@ def read_splits(table: Any, n_rows: int) -> Splits:
     Parameters
     ----------
     table : path or DataFrame
-        Table of test rows. Rows are counted from 0.
+        Table of test rows. Row indices start at 0.
     n_rows : int
         Number of rows of the data set.
 

@@ -89,17 +89,17 @@ class Splitter:
     _uses_classes = False
     """Whether the scheme uses y. If so, y must contain classes."""
     _uses_groups = False
-    """Whether the scheme uses groups. If so, they must be given."""
+    """Whether the scheme uses groups. If so, groups must be given."""
     _uses_time = False
-    """Whether the scheme uses the time of rows. If so, it must be given."""
+    """Whether the scheme uses the times of rows. If so, times must be given."""
     _is_random = True
     """Whether the scheme is random."""
     _keeps_seed = False
     """Whether `random_state` is a parameter of the scheme itself, as in WEKA. If so, studies pass it."""
     _primary_folds: int | None = None
-    """Number of folds per repeat that give scores. Other folds are used only for a standard error. None if all give scores."""
+    """Number of folds per repeat that give scores. Other folds are used only for a standard error. None means all folds."""
     _sets_repeats = False
-    """Whether parameters of the scheme set the number of repeats, so it must not be repeated as a whole."""
+    """Whether parameters of the scheme set the number of repeats. If so, the scheme must not be repeated as a whole."""
     cite = ""
     """Reference, as in the bibliography."""
 
@@ -171,7 +171,7 @@ class Splitter:
             yield split.train, split.test
 
     def _for_repeat(self, repeat: int) -> Splitter:
-        """Return the splitter for this repeat of a study, counted from 0. Most splitters are the same for all repeats."""
+        """Return the splitter for a repeat of a study. Repeats are counted from 0, and most splitters ignore them."""
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -296,7 +296,8 @@ class FoldSplitter(Splitter):
 def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
     """Check that stratified folds can contain each class.
 
-    Raise InputError if every class has fewer rows than there are folds, and warn if only some classes do.
+    Raise InputError if all classes have fewer rows than there are folds. Issue a warning if only some classes have too few
+    rows.
     """
     counts = np.bincount(rows.require_classes(scheme))
     if counts.max() < n_splits:
@@ -365,7 +366,7 @@ def _read_times(values: npt.NDArray[Any]) -> FloatArray:
 def encode_groups(members: npt.NDArray[Any]) -> IntArray:
     """Return the codes of the groups. Raise InputError if the group of a row is missing.
 
-    Otherwise, all rows with a missing group would form one group.
+    If missing groups were allowed, all rows with a missing group would form one group.
 
     >>> encode_groups(np.array(["bob", "ann", "bob"])).tolist()
     [1, 0, 1]

@@ -47,7 +47,7 @@ class KFold(FoldSplitter):
 class StratifiedKFold(FoldSplitter):
     """Random folds with the class proportions of the data set.
 
-    Fold sizes differ by at most one, and so do the counts of each class. The splits do not depend on the names of the
+    Fold sizes differ by at most one row, and so do the counts of each class. The splits do not depend on the names of the
     classes. A `SuspectInputWarning` reports classes with fewer rows than folds.
 
     Parameters
@@ -71,7 +71,7 @@ class StratifiedKFold(FoldSplitter):
         y = number_by_appearance(rows.require_classes("StratifiedKFold"))
         check_class_sizes(rows, self.n_splits, "StratifiedKFold")
         folds = np.empty(rows.n, dtype=np.intp)
-        # It is also random which folds are larger by one row.
+        # The folds that are larger by one row are also chosen at random.
         folds[shuffle_by_class(y, rng)] = rng.permutation(self.n_splits)[np.arange(rows.n) % self.n_splits]
         return folds
 
@@ -94,9 +94,9 @@ def shuffle_by_class(y: IntArray, rng: np.random.Generator) -> IntArray:
 
 @scheme("leave-one-out", cite="Stone 1974")
 class LeaveOneOut(Splitter):
-    """Each row is the test set once.
+    """Leave-one-out cross-validation: each row is the test set once.
 
-    The estimate has low bias and high variance, and requires one training run per row. The scheme is not random.
+    Estimates have low bias and high variance, and require one training run per row. The scheme is not random.
 
     Examples
     --------
@@ -139,18 +139,18 @@ TestSize = float | int
 class CompleteCV(Splitter):
     """Complete cross-validation: each possible test set of a given size is used once.
 
-    Unlike k-fold cross-validation, the scheme is not random. However, n rows have C(n, m) test sets of m rows, so it is only
-    suitable for small data sets. With one test row, it is the same as leave-one-out. Each split is a repeat, because test sets
-    overlap.
+    Unlike k-fold cross-validation, the scheme is not random. However, n rows have C(n, m) test sets of m rows, so the scheme is
+    suitable only for small data sets. With one test row, it is the same as leave-one-out. Each split is a repeat, because test
+    sets overlap.
 
     Parameters
     ----------
     n_folds : int, default 2
-        Number of folds k: the test sets have n / k rows, rounded down.
+        Number of folds k. Test sets have n / k rows, rounded down.
     test_size : int, optional
-        Number of test rows. It replaces `n_folds`.
+        Number of test rows. If it is given, `n_folds` is ignored.
     max_splits : int, default 10000
-        Maximum number of splits. Data sets with more possible splits are refused.
+        Maximum number of splits. Data sets with more possible splits raise an error.
 
     Examples
     --------
@@ -229,7 +229,7 @@ class Holdout(Splitter):
     test_size : float or int, default 1/3
         Proportion or number of test rows.
     stratify : bool, default True
-        Keep the class proportions in the training and test sets. Pass False if there are no classes.
+        Whether to keep the class proportions in the training and test sets. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -292,7 +292,7 @@ def draw_holdout(
 
 
 def _count_test_rows(test_size: TestSize, n: int) -> int:
-    """Return the number of test rows. Proportions are rounded up as in scikit-learn, ignoring rounding errors."""
+    """Return the number of test rows. It is rounded up as in scikit-learn, after removal of floating-point errors."""
     n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
     if not 0 < n_test < n:
         raise InputError(f"test_size must leave at least 1 training row, got {test_size!r} of {n} rows")
@@ -300,7 +300,7 @@ def _count_test_rows(test_size: TestSize, n: int) -> int:
 
 
 def _compute_quotas(counts: IntArray, n_test: int, rng: np.random.Generator) -> IntArray:
-    """Compute the number of test rows of each class by largest remainders. Ties are broken at random."""
+    """Compute the number of test rows of each class by the largest remainder method. Ties are broken at random."""
     quotas, remainders = np.divmod(counts * n_test, counts.sum())
     n_left = n_test - quotas.sum()
     quotas[np.lexsort((rng.random(len(counts)), -remainders))[:n_left]] += 1
@@ -328,7 +328,7 @@ class RandomSubsampling(Splitter):
     test_size : float or int, default 1/3
         Proportion or number of test rows.
     stratify : bool, default True
-        Keep the class proportions in the training and test sets. Pass False if there are no classes.
+        Whether to keep the class proportions in the training and test sets. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -368,7 +368,7 @@ class RandomSubsampling(Splitter):
 
 
 class Repeated(Splitter):
-    """Repeat a splitter with new random splits.
+    """Splitter that repeats another splitter with new random splits.
 
     A larger number of repeats does not change the first repeats. Pass the seed here or to the splitter, but not to both.
 
@@ -443,12 +443,12 @@ class Repeated(Splitter):
 
 
 class FiveByTwo(Repeated):
-    """Five repeats of two-fold cross-validation, the input of the 5x2cv tests (Dietterich 1998).
+    """Five repeats of two-fold cross-validation, as required by the 5x2cv tests (Dietterich 1998).
 
     Parameters
     ----------
     stratify : bool, default True
-        Keep the class proportions in all folds.
+        Whether to keep the class proportions in all folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 
@@ -471,7 +471,7 @@ class TenByTen(Repeated):
     Parameters
     ----------
     stratify : bool, default True
-        Keep the class proportions in all folds.
+        Whether to keep the class proportions in all folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer gives the same splits on every call. Default: random.
 

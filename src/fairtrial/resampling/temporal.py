@@ -17,7 +17,7 @@ Window = Literal["expanding", "sliding"]
 
 @scheme("temporal")
 class TemporalSplit(Splitter):
-    """Train on earlier rows and test on later rows.
+    """Splits that train on earlier rows and test on later rows.
 
     The rows are sorted by time and cut into `n_splits` + 1 blocks with about the same number of rows. Rows with equal times are
     in the same block. Each block except the first is the test set once. The scheme is not random.
@@ -27,13 +27,13 @@ class TemporalSplit(Splitter):
     n_splits : int, default 5
         Number of splits.
     window : {"expanding", "sliding"}, default "expanding"
-        Training rows: all earlier rows, or only the latest of the earlier rows.
+        Whether to train on all earlier rows, or only on the latest of these rows.
     train_size : int, optional
         Number of training rows of a sliding window. Rows with the same time as the earliest training row are added. Default:
         the number of training rows in the first split.
     gap : float or str, default 0
-        Smallest time between a training row and the first test row, in the unit of `time`. For dates, pass text such as
-        "7 days".
+        Minimum time between a training row and the first test row, in the unit of `time`. For dates, pass text such as "7
+        days".
 
     Examples
     --------

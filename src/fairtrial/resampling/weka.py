@@ -22,7 +22,7 @@ class WekaFolds(FoldSplitter):
     n_splits : int, default 10
         Number of folds.
     random_state : int, default 1
-        Seed of WEKA.
+        Seed, as in WEKA.
 
     Examples
     --------
@@ -75,5 +75,5 @@ def _order_by_class(order: list[int], codes: IntArray) -> list[int]:
 
 
 def _order_by_fold(order: list[int], n_splits: int) -> list[int]:
-    """Take every n-th row, starting with the first row, then with the second, and so on."""
+    """Take every n-th row, starting at the first row, then at the second row, and so on."""
     return [row for start in range(n_splits) for row in order[start::n_splits]]

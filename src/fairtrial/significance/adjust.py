@@ -61,15 +61,14 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
 
     Notes
     -----
-    Most methods control the family-wise error: the probability of at least one false rejection. "benjamini-hochberg" and
+    Most methods control the family-wise error rate: the probability of at least one false rejection. "benjamini-hochberg" and
     "benjamini-yekutieli" control the false discovery rate: the expected proportion of false rejections among all rejections.
-    "finner" controls the family-wise error only if all null hypotheses are true. With 5 true and 5 clearly false null
-    hypotheses, "finner" rejects a true null hypothesis in 14.3 % of cases at a significance level of 5 %. Use "holland"
-    instead.
+    "finner" controls the family-wise error rate only if all null hypotheses are true. With 5 true and 5 clearly false null
+    hypotheses, it rejects a true null hypothesis in 14.3 % of cases at the 5 % level. Use "holland" instead.
 
-    Rom's critical values c_1 >= c_2 >= ... come from his recursion at level `alpha`. The adjusted value of the i-th largest
-    p-value is (alpha / c_i) p. The adjusted values are then made monotone, starting from the largest p-value. At this alpha,
-    the decisions are identical to those of Rom's procedure.
+    Rom's critical values c_1 >= c_2 >= ... are computed recursively at significance level `alpha`. The i-th largest p-value is
+    multiplied by alpha / c_i. The products are then made monotone, starting from the largest p-value. At this alpha, the
+    decisions are identical to those of Rom's procedure.
 
     Examples
     --------
@@ -109,7 +108,7 @@ def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
     Returns
     -------
     ndarray of shape (m,)
-        Critical values; the first one belongs to the largest p-value.
+        Critical values. The first one applies to the largest p-value.
 
     Examples
     --------
@@ -190,10 +189,10 @@ def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
 
 
 def _adjust_hommel(p: FloatArray) -> FloatArray:
-    """Adjust each p-value to the largest Simes p-value of any set of hypotheses that contains it.
+    """Replace each p-value by the largest Simes p-value among all sets that contain its hypothesis.
 
-    Among the sets of a given size, the largest Simes p-value belongs to the set that contains the hypothesis itself and the
-    hypotheses with the largest p-values.
+    Among sets of a given size, the largest Simes p-value belongs to the set of the hypothesis itself and the hypotheses with
+    the largest p-values.
     """
     m, adjusted = len(p), p.copy()
     for size in range(2, m + 1):
@@ -224,4 +223,4 @@ ADJUSTMENT_METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 FALSE_DISCOVERY_METHODS = ("benjamini-hochberg", "benjamini-yekutieli")
-"""Methods that control the false discovery rate, not the family-wise error."""
+"""Methods that control the false discovery rate instead of the family-wise error rate."""

@@ -1,4 +1,4 @@
-"""Bayesian comparison of two learners: the probabilities that one is better or that both are practically equivalent."""
+"""Bayesian comparison of two learners: the probabilities that either is better or that both are practically equivalent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ register_method("bayes_signed_rank", "Bayesian signed-rank test", cite="Benavoli
 register_method("bayes_sign", "Bayesian sign test")
 register_method("correlated_t", "Bayesian correlated t test", cite="Corani & Benavoli 2015; Benavoli et al. 2017")
 
-# Draws are made in blocks, each with its own generator, and computed in steps that fit into the cache.
+# Draws are generated in blocks, each with its own random generator. Within a block, they are computed in steps that fit into
+# the cache.
 _BLOCK = 1 << 13
 _STEP = 1 << 10
 _REGIONS = ("first", "rope", "second")
@@ -45,7 +46,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class Posterior:
-    """Posterior probabilities that one of two learners is better, or that both are equivalent.
+    """Posterior probabilities that either of two learners is better or that both are practically equivalent.
 
     Attributes
     ----------
@@ -61,15 +62,15 @@ class Posterior:
     scope : {"dataset", "datasets", "next dataset"}
         What the probabilities refer to. `meaning` explains it in a sentence.
     mean, scale, df : float
-        Parameters of the Student posterior of the difference first - second; NaN for other models.
+        Parameters of the Student t posterior of the difference (first minus second); NaN for other models.
     better : {"max", "min"}
         Whether larger or smaller scores are better.
     parameters : mapping of str to float
-        Further results of the model by name.
+        Further results of the model, by name.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     draws : ndarray of shape (samples, 3) or None
-        Samples of the three probabilities, if the model provides their distribution.
+        Samples of the three probabilities; None if they are not available.
 
     Examples
     --------
@@ -99,12 +100,12 @@ class Posterior:
 
     @property
     def variance(self) -> float:
-        """Squared scale of the Student posterior. The posterior variance is df / (df - 2) times as large."""
+        """Squared scale of the Student t posterior. The posterior variance is df / (df - 2) times as large."""
         return self.scale**2
 
     @property
     def likeliest(self) -> str:
-        """The most probable of "first", "rope" and "second"; empty if the posterior is undefined."""
+        """The most probable region: "first", "rope" or "second"; empty if the posterior is undefined."""
         chances = (self.p_first, self.p_rope, self.p_second)
         return "" if np.isnan(chances).any() else _REGIONS[int(np.argmax(chances))]
 
@@ -116,7 +117,7 @@ class Posterior:
         return pd.DataFrame([{**line, "rope": self.rope, "n": self.n, **self.parameters}])
 
     def samples(self) -> pd.DataFrame:
-        """Return samples of the probabilities of the three regions, one row per draw."""
+        """Return samples of the three probabilities as a data frame with one row per draw."""
         import pandas as pd
 
         if self.draws is None:
@@ -124,7 +125,7 @@ class Posterior:
         return pd.DataFrame(self.draws, columns=list(_REGIONS))
 
     def density(self, points: int = 201) -> pd.DataFrame:
-        """Compute the posterior density of the difference first - second on a grid.
+        """Compute the posterior density of the difference (first minus second) on a grid.
 
         Parameters
         ----------
@@ -149,7 +150,7 @@ class Posterior:
 
     @property
     def summary(self) -> str:
-        """Probabilities, their meaning and caveats as text."""
+        """The probabilities, their meaning and the caveats as text."""
         return " ".join([f"{capitalize(str(self))}.", self.meaning, *render_all(self.caveats)])
 
     def __str__(self) -> str:
@@ -167,12 +168,12 @@ class Posterior:
 def correlated_t(
     a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float | None = None, rope: float = 0.0, better: Better = "max"
 ) -> Posterior:
-    """Compare two learners on one data set by the Bayesian correlated t test.
+    """Compare two learners on one data set, using the Bayesian correlated t test.
 
-    The training sets of different folds overlap, so their scores are correlated. The test uses the proportion of test rows as
-    an estimate of the correlation rho (Nadeau & Bengio 2003). The posterior of the mean difference is a Student distribution
-    with n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is (1/n + rho / (1 - rho)) s^2, where s^2 is the
-    variance of the differences. No sampling is needed.
+    The training sets of different folds overlap, so the scores of the folds are correlated. The test estimates their
+    correlation rho by the proportion of test rows (Nadeau & Bengio 2003). The posterior of the mean difference is a Student t
+    distribution with n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is (1/n + rho / (1 - rho)) s^2, where
+    s^2 is the variance of the differences. No sampling is needed.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def correlated_t(
 
 
 def _compute_correlated_scale(delta: FloatArray, rho: float) -> float:
-    # Rounding errors give equal numbers a small positive variance.
+    # Because of rounding errors, the computed variance of equal numbers can be slightly above zero.
     if np.all(delta == delta[0]):
         return 0.0
     return float(np.sqrt((1 / len(delta) + rho / (1 - rho)) * delta.var(ddof=1)))
@@ -259,20 +260,20 @@ def bayes_signed_rank(
     seed: int = 0,
     better: Better = "max",
 ) -> Posterior:
-    """Compare two learners over several data sets by the Bayesian signed-rank test.
+    """Compare two learners over several data sets, using the Bayesian signed-rank test.
 
-    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). Each draw
-    of the weights gives the probabilities that the mean difference of two random data sets lies above, within or below the
-    region of practical equivalence. `p_first` is the proportion of draws in which the region in favour of the first learner is
-    the most probable one.
+    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). It
+    considers the mean of two differences that are chosen at random with these weights. For each draw of the weights, it
+    computes the probabilities that this mean lies above, within or below the region of practical equivalence. `p_first` is the
+    proportion of draws in which the region in favour of the first learner is the most probable one.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     rope : float, default 0
-        Half-width of the region of practical equivalence. If the half-width is 0, a mean difference of zero counts half for
-        each learner.
+        Half-width of the region of practical equivalence. If it is 0, a mean difference of zero counts as one half for each
+        learner.
     prior_strength : float, default 0.5
         Weight of the pseudo-observation.
     prior_position : {"rope", "first", "second"}, default "rope"
@@ -320,14 +321,14 @@ def bayes_signed_rank(
 
 
 def check_rope(rope: float, better: str) -> None:
-    """Check the region of practical equivalence and the direction."""
+    """Check the half-width of the region of practical equivalence and the direction of the scores."""
     if not 0 <= rope < np.inf:
         raise InputError(f"rope must be a finite number of at least 0, got {rope!r}: pass the half-width of the region")
     _check.check_one_of("better", better, ("max", "min"))
 
 
 def order_regions(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
-    """Reorder the probabilities above, within and below the rope as `p_first`, `p_rope` and `p_second`."""
+    """Convert the probabilities of a difference above, within and below the rope to `p_first`, `p_rope` and `p_second`."""
     return chances if better == "max" else (chances[2], chances[1], chances[0])
 
 
@@ -337,7 +338,7 @@ def warn_undefined(test: str, reason: str) -> None:
 
 
 def compute_most_probable(draws: FloatArray) -> tuple[float, float, float]:
-    """Compute the proportion of draws in which each region is the most probable one. Ties are split."""
+    """Compute the proportion of draws in which each region is the most probable one. Ties are split evenly."""
     first, rope, second = (kernels.count_leads(draws) / len(draws)).tolist()
     return first, rope, second
 
@@ -353,7 +354,7 @@ def _draw_signed_ranks(
     def draw_block(start: int, stop: int) -> FloatArray:
         rng = np.random.default_rng([seed, start // _BLOCK])
         out = np.empty((stop - start, 3))
-        # One buffer stays in the cache; allocating memory in each step would take longer than drawing.
+        # A single buffer stays in the cache. Allocating memory in each step would take longer than drawing the weights.
         buffer = np.empty((_STEP, len(z)), dtype=np.float32)
         for offset in range(0, len(out), _STEP):
             weights = _draw_weights(rng, buffer[: len(out) - offset], prior, strength)
@@ -366,12 +367,13 @@ def _draw_signed_ranks(
 def _draw_weights(
     rng: np.random.Generator, buffer: npt.NDArray[np.float32], prior: int, strength: float
 ) -> npt.NDArray[np.float32]:
-    """Fill the buffer with gamma weights; dividing them by their sum gives Dirichlet weights.
+    """Fill the buffer with gamma weights.
 
-    Single precision suffices: rounding errors of 2^-24 are much smaller than the sampling error of about 0.001.
+    Dividing these weights by their sum would give Dirichlet weights. Single precision suffices, because rounding errors of
+    2^-24 are much smaller than the sampling error of about 0.001.
     """
     # Minus the logarithm of a uniform number is exponential. NumPy's vectorized log is faster than its ziggurat.
-    # Each 64-bit word gives two uniform numbers, which is faster than drawing them singly.
+    # Splitting each 64-bit word into two uniform numbers is faster than drawing them one at a time.
     words = rng.integers(0, 1 << 64, -(-buffer.size // 2), dtype=np.uint64)
     kernels.fill_uniform(words.view(np.uint32), buffer)
     np.log(buffer, out=buffer)
@@ -384,15 +386,15 @@ def _draw_weights(
 
 
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
-    """For each sorted difference, find the differences (partners) whose sum with it lies outside the rope.
+    """Find the pairs of sorted differences whose mean lies outside the rope.
 
-    The first array contains the index of the first partner with a sum above 2 rope. The second array contains the number of
-    partners with a sum below -2 rope.
+    For each difference, the first array contains the index of the first difference for which the sum of both is above 2 rope.
+    The second array contains the number of differences for which this sum is below -2 rope.
     """
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
     size = np.where(finite, np.abs(z), 0.0)
-    # A difference can be much smaller than the two scores but still contains their rounding errors.
+    # A difference can be much smaller than the two scores, but it still contains their rounding errors.
     noise = np.abs(data).max(initial=0.0)
     sums = round_noise(sums, np.maximum(np.maximum(size[:, None], size[None, :]), max(rope, noise)))
     sums[~finite, :] = z[~finite, None]

@@ -42,8 +42,8 @@ def bootstrap_difference(
     """Test whether a measure differs between two models, using the bootstrap.
 
     Rows are drawn with replacement. Each resample contains the same rows for both models. The p-value is 1 minus the confidence
-    level at which the interval touches zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The smallest
-    possible p is 2 / (resamples + 1).
+    level at which one limit of the interval is zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The
+    smallest possible p is 2 / (resamples + 1).
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def bootstrap_difference(
     seed : int, default 0
         Seed of the random numbers.
     stratified : bool, default False
-        Whether to draw within each class.
+        Whether to draw rows separately within each class.
     positive : label, optional
         The positive class.
     labels : sequence, optional
@@ -77,7 +77,7 @@ def bootstrap_difference(
     Returns
     -------
     Outcome
-        The statistic and the effect are measure(a) - measure(b).
+        The statistic and the effect are both measure(a) - measure(b).
 
     Examples
     --------
@@ -126,7 +126,7 @@ def bootstrap_difference(
 
 
 class _BootstrapDifference:
-    """Resampled differences, with methods that compute confidence limits at any level and a p-value."""
+    """Resampled differences, from which confidence limits at any level and a p-value can be computed."""
 
     def __init__(self, estimate: float, values: FloatArray, jackknife: FloatArray | None) -> None:
         self.estimate, self.count = estimate, len(values)

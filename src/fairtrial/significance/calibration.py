@@ -1,4 +1,4 @@
-"""Tests of calibration, i.e. of whether predicted probabilities agree with outcomes."""
+"""Tests of calibration: do predicted probabilities agree with outcomes?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ register_method("calibration_score", "score test of calibration", cite="Cox 1958
 register_method("calibration_likelihood_ratio", "likelihood ratio test of calibration", cite="Cox 1958", statistic="chi2")
 register_method("spiegelhalter", "Spiegelhalter test", cite="Spiegelhalter 1986", statistic="z")
 
-# If the information, the sum of p (1 - p), is below this value, the p-value of the score test is simulated.
+# The p-value of the score test is simulated if the information, i.e. the sum of p (1 - p), is below this value.
 _MUCH_INFORMATION = 1000.0
 _MIN_CLUSTERS = 10
 _BATCH = 1 << 22
@@ -48,7 +48,7 @@ def calibration_test(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Outcome:
-    """Test whether the probabilities of a model are calibrated.
+    """Test whether the predicted probabilities of a model are calibrated.
 
     Parameters
     ----------
@@ -65,30 +65,30 @@ def calibration_test(
         - "score": the same test with the chi-squared distribution.
         - "likelihood_ratio": the likelihood ratio test of the same hypothesis, with the chi-squared distribution.
         - "spiegelhalter": z test that compares the Brier score with its expected value. It does not detect all kinds of
-          miscalibration. For example, it misses probabilities that are too high on one side of 0.5 and too low on the other.
+          miscalibration. For example, it misses probabilities that are too high by the same amount below and above 0.5.
     positive : label, optional
         Positive class. Default: the second of two classes in sort order.
     labels : list, optional
         All classes, in the order of the columns of `y_score`. Default: the classes that occur, in sort order.
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. The score test then flips the signs of the residuals of whole clusters at random.
-        It needs at least 10 clusters. Other methods are not available with clusters.
+        This requires at least 10 clusters. Other methods are not available with clusters.
     clip : float, optional
         Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are
         replaced, because their logits are infinite. A probability of 0 becomes the proportion of positives among the rows with
         probability 0. The new value is at most half the rounding step of the probabilities (0.005 for 2 decimal places), or at
         most 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
     resamples : int, default 2000
-        Number of samples simulated from a calibrated model or, with clusters, number of random sign flips.
+        Number of samples simulated from a calibrated model. With clusters, number of random sign patterns.
     seed : int, default 0
         Seed of the random numbers.
 
     Returns
     -------
     Outcome
-        A small p-value shows miscalibration. `details` contains the intercept and the slope of the logistic regression of the
-        outcomes on the logits (NaN if they are undefined). If more outcomes contradict probabilities of 0 and 1 than rounding
-        can explain, the p-value accounts for this, and `caveats` contains a note.
+        A small p-value indicates miscalibration. `details` contains the intercept and the slope of the logistic regression of
+        the outcomes on the logits (NaN if they are undefined). If more outcomes contradict probabilities of 0 and 1 than
+        rounding can explain, the p-value accounts for this, and `caveats` contains a note.
 
     References
     ----------
@@ -157,7 +157,7 @@ def _add_contradictions(
     from scipy.special import bdtrc
 
     certain_rows, wrong_rows = (round(float(sample.row_weights[chosen].sum())) for chosen in (is_certain, contradicts))
-    # Rows of a cluster depend on each other, so a cluster counts once.
+    # Rows of a cluster depend on each other, so each cluster counts only once.
     units = wrong_rows if sample.clusters is None else len(np.unique(sample.clusters[contradicts]))
     largest = find_half_step(sample.tally.values)
     p_value = _CONTRADICTION_FACTOR * float(bdtrc(units - 1, certain_rows, largest))
@@ -168,7 +168,7 @@ def _add_contradictions(
 
 
 def _build_design(values: FloatArray) -> FloatArray:
-    """Build the design matrix: a constant and the centred logits, or only the constant if all probabilities are equal."""
+    """Build the design matrix: a constant and the centred logits, or only a constant if all probabilities are equal."""
     logits = np.log(values) - np.log1p(-values)
     constant = np.ones_like(logits)
     return np.stack([constant, logits - logits.mean()]) if np.ptp(logits) > 0 else constant[None]
@@ -182,7 +182,7 @@ def _test_score(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Run the score test on the sum of residuals and the sum of residuals times centred logits."""
+    """Run the score test, based on the sum of residuals and the sum of residuals times centred logits."""
     from scipy.special import chdtrc
 
     tally = sample.tally
@@ -244,7 +244,7 @@ def _test_clusters(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the score statistic with its values after the residuals of random clusters have changed sign."""
+    """Compare the score statistic with its values after flipping the signs of the residuals of random clusters."""
     if sample.units < _MIN_CLUSTERS:
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
     assert sample.clusters is not None

@@ -1,4 +1,4 @@
-"""Comparison of learners from a table of scores: choose the test that fits the design and return a verdict."""
+"""Comparison of the learners in a table of scores, with a test that fits the design."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compare(
     equivalent: bool = False,
     hierarchical: bool = False,
 ) -> Verdict:
-    """Compare the learners in a table of scores by the test that fits the design.
+    """Compare the learners in a table of scores, using the test that fits the design.
 
     | learners | data sets | test | in addition |
     |---|---|---|---|
@@ -56,49 +56,53 @@ def compare(
     | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
     | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | as for 2, for each pair |
 
-    With few data sets, the p-values of the Friedman test and of the pairwise tests come from permutations. If there are too few
-    data sets for any significant result, the verdict states that nothing can be decided. The statistic of `five_by_two_f` has
-    no direction. The verdict therefore names a winner only if the confidence interval of the mean difference also excludes
-    zero.
+    With few data sets, the p-values of the Friedman test and of the pairwise tests are computed by permutation. If there are
+    too few data sets for any result to be significant, the verdict states that no decision is possible. The F statistic of
+    `five_by_two_f` does not show which learner is better. The verdict therefore names a winner only if the confidence interval
+    of the mean difference also excludes zero.
 
     Repeats and folds never count as independent cases. With several data sets, the scores of all repeats and folds of a data
     set are averaged. With a single data set, the test accounts for the overlap of the training sets. If scores are missing,
-    either the incomplete data sets or the incomplete learners are left out, whichever removes fewer scores.
+    either the incomplete data sets or the incomplete learners are excluded, whichever removes fewer scores.
 
     Parameters
     ----------
     scores : path, dataframe, matrix or Scores
-        Scores, wide (one row per data set, one column per learner) or tidy (one row per score); see `read_scores`.
+        Scores in wide form (one row per data set, one column per learner) or in tidy form (one row per score). See
+        `read_scores`.
     better : {"max", "min"}, optional
-        Whether larger or smaller scores are better. Default: the direction of `measure`, else "max". Required if the name of
-        the file, of the measure or of every learner contains a word such as error, loss or time.
+        Whether larger or smaller scores are better. Default: the direction of `measure` or, if it is unknown, "max". Required
+        if the name of the file, of the measure or of every learner contains a word such as error, loss or time.
     measure : str, optional
-        Name of the measure. Selects one measure if a tidy table contains several.
+        Name of the measure. It selects one measure if a tidy table contains several.
     control : str, optional
-        Learner that all others are compared with. Default: all pairs.
+        Learner with which all others are compared. Default: all pairs are compared.
     alpha : float, default 0.05
         Significance level.
     rope : float, optional
-        Half-width of the region of practical equivalence: smaller differences do not matter. Adds a Bayesian test of each pair,
-        or of each learner and the control.
+        Half-width of the region of practical equivalence, in which differences do not matter. If given, each pair is also
+        compared by a Bayesian test. With a control, only pairs that include it are compared.
     posthoc : str, optional
         Post-hoc procedure. Default: Bergmann-Hommel for up to 12 learners, else Shaffer; Holm with a control.
     test_fraction : float, optional
-        Fraction of rows in each test set, for splits of one data set. Default: one over the number of folds.
+        Fraction of rows in each test set, if all scores are from splits of one data set. Default: 1 divided by the number of
+        folds.
     parametric : bool, default False
-        Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
+        Whether to use the paired t test, or ANOVA with Tukey or Dunnett comparisons. Rank-based tests are used nevertheless if
+        there are too few data sets, or if the differences are significantly non-normal or have significantly unequal variances.
     rows : {"datasets", "folds", "seeds"}, optional
-        What the rows of a wide table represent: different data sets, folds of one data set, or runs with different seeds on the
-        same training and test rows. Folds are compared by the corrected resampled t test. Required if the rows have no names.
+        What the rows of a wide table represent: data sets, folds of one data set, or runs with different seeds on the same
+        training and test rows. Folds are compared using the corrected resampled t test. Required if the rows have no names.
     margin : float, optional
-        The largest loss that does not matter. Adds a decision on each learner versus the control: superior, non-inferior,
-        inferior or inconclusive. Without a control, the lower-ranked learner of each pair is compared with the higher-ranked
-        one. The confidence limits are adjusted for the number of pairs (Bonferroni). See `margin_test`.
+        The largest loss that does not matter. If given, the verdict also states whether each learner is superior, non-inferior
+        or inferior to the control, or whether this is inconclusive. Without a control, the lower-ranked learner of each pair is
+        compared with the higher-ranked one. The confidence limits are adjusted for the number of pairs (Bonferroni). See
+        `margin_test`.
     equivalent : bool, default False
-        Test for equivalence within the margin instead of non-inferiority.
+        Whether to test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False
-        Use the Bayesian hierarchical model of all splits instead of the Bayesian signed-rank test of the means. Requires
-        `rope`, and several data sets with the same number of splits.
+        Whether to use the Bayesian hierarchical model of all splits instead of the Bayesian signed-rank test of the means.
+        Requires `rope`, and several data sets with the same number of splits.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def compare(
     Raises
     ------
     InputError
-        If fewer than two learners have scores on the same data sets, or an argument does not fit the design.
+        If fewer than two learners have scores on the same data sets, or if an argument does not fit the design.
 
     Examples
     --------
@@ -206,7 +210,7 @@ def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | Non
     posteriors: list[tuple[str, str, Posterior]] = []
     for first, second in pairs:
         posterior = chosen_test.compute_posterior(learners.index(first), learners.index(second))
-        # The draws of many pairs need much memory. Figures show draws only if there are two learners.
+        # The draws of many pairs take up a lot of memory, and figures show draws only if there are two learners.
         posteriors.append((first, second, posterior if len(learners) == 2 else replace(posterior, draws=None)))
     kind, test = "rope_used" if len(pairs) == 1 else "rope_used_pairs", get_display_name(posteriors[0][2].test)
     reason = Finding.of(kind, test=test, rope=rope, pairs=len(pairs))
@@ -219,7 +223,7 @@ def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | Non
 
 
 def _add_margins(verdict: Verdict, chosen_test: ChosenTest, margin: float | None) -> Verdict:
-    """Add decisions at the margin on all pairs that are compared, with Bonferroni-adjusted limits."""
+    """Add the decision at the margin for each compared pair, based on Bonferroni-adjusted limits."""
     if margin is None:
         return verdict
     pairs, find_index = verdict.list_replacements(), verdict.table.learners.index
@@ -260,7 +264,7 @@ def _resolve_direction(
     return "max", name, Finding.of("direction_default")
 
 
-# Words in names of measures whose smaller values are better.
+# Words that occur in the names of measures for which smaller values are better.
 _COST_WORDS = frozenset(
     (
         *("error", "errors", "err", "loss", "losses", "cost", "costs", "rmse", "mse"),

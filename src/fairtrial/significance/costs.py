@@ -1,4 +1,4 @@
-"""Costs of false positives and false negatives: intervals, and a paired test that compares two models."""
+"""Costs of false positives and false negatives: confidence intervals, and a paired test of two models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 
 PER_CASES = 1000
-"""Costs are reported per this many cases."""
+"""Number of cases to which reported costs refer."""
 
 register_method("cost_test", "adjusted paired cost test", cite="Bonett & Price 2012", statistic="difference")
 
@@ -66,7 +66,7 @@ class CostUnits:
     clusters : ndarray or None
         Integer code of the cluster of each row, starting at 0.
     effective : float or None
-        Effective number of units of the smaller class; see `count_class_units`. Default: the number of units.
+        Effective number of units in the smaller class; see `count_class_units`. Default: the number of units.
     """
 
     costs: tuple[float, float]
@@ -77,7 +77,7 @@ class CostUnits:
 
     @property
     def count(self) -> int:
-        """The number of rows or clusters."""
+        """The number of clusters or, without clusters, of rows."""
         return self.rows if self.clusters is None else int(self.clusters.max()) + 1
 
     @property
@@ -92,12 +92,12 @@ class CostUnits:
 
     @property
     def typical_weight(self) -> float:
-        """The weight of a typical row: the sum of squared weights divided by their sum."""
+        """The weight of a typical row: the sum of squared weights divided by the sum of weights."""
         return 1.0 if self.weights is None else float((self.weights**2).sum()) / self.total
 
     @property
     def error_variance(self) -> float:
-        """Variance that one more error of each kind adds to the total cost. (Rare errors can be absent by chance.)"""
+        """Variance that one more error of each kind adds to the total cost. (Rare errors can be absent from a sample.)"""
         return (self.costs[0] ** 2 + self.costs[1] ** 2) * self.typical_weight**2
 
     def sum_units(self, values: FloatArray) -> FloatArray:
@@ -108,7 +108,7 @@ class CostUnits:
         return np.bincount(self.clusters, weighted, minlength=self.count).astype(np.float64)
 
     def compute_quantile(self, level: float) -> float:
-        """Compute the t quantile for two-sided limits at this confidence level."""
+        """Compute the t quantile for two-sided limits at a confidence level."""
         return compute_t_quantile(level, self.df)
 
     def compare(self, first: FloatArray, second: FloatArray, level: float) -> Outcome:
@@ -176,10 +176,10 @@ def compute_sum_variance(first: FloatArray, second: FloatArray) -> float:
 def compute_cost_limits(
     false_positives: FloatArray, false_negatives: FloatArray, totals: FloatArray, costs: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Compute confidence limits of the mean cost per case from the weights of errors and of all rows in each unit.
+    """Compute confidence limits of the mean cost per case, given the total weights of errors and of rows in each unit.
 
-    The limits combine the Wilson limits of both error proportions (Zou & Donner 2008). If there is only one unit, it must
-    contain counts of independent rows without weights.
+    The limits combine the Wilson limits of both error proportions (Zou & Donner 2008). If there is only one unit, its totals
+    must be counts of independent, unweighted rows.
 
     >>> low, high = compute_cost_limits(np.array([0.0]), np.array([0.0]), np.array([100.0]), (1, 1), 0.95)
     >>> low, round(high, 3)
@@ -218,7 +218,7 @@ def cost_test(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether the errors of two models on the same rows cost the same.
+    """Test whether the errors of two models on the same rows have equal costs.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def cost_test(
     Returns
     -------
     Outcome
-        The statistic and the effect are the difference in cost per 1,000 cases, `pred_a` minus `pred_b`.
+        The statistic and the effect are both the difference in cost per 1,000 cases, `pred_a` minus `pred_b`.
 
     Notes
     -----

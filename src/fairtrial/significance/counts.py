@@ -41,7 +41,7 @@ MCNEMAR_METHODS: tuple[McNemarMethod, ...] = ("mid-p", "exact", "chi2", "chi2-un
 _NO_DISCORDANT_ROWS = Finding.of("no_discordant_rows")
 _FIXED_TRAINING_SET = Finding.of("fixed_training_set")
 _TIE_FINDINGS = {"drop": "ties_dropped", "split": "ties_split"}
-# The chi-squared approximation needs this many discordant rows (McNemar) or cells of such rows (Cochran).
+# The chi-squared approximation of the McNemar test needs this many discordant rows.
 _MIN_MCNEMAR_ROWS = 20
 
 
@@ -54,10 +54,10 @@ def mcnemar(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Compare the accuracies of two classifiers on the same rows by the McNemar test.
+    """Compare the accuracies of two classifiers on the same rows, using the McNemar test.
 
-    Only discordant rows count: rows that exactly one of the two classifiers predicts correctly. If there are no discordant
-    rows, p is 1.
+    The test uses only discordant rows, i.e. rows that exactly one of the two classifiers predicts correctly. If there are no
+    discordant rows, p is 1.
 
     Parameters
     ----------
@@ -66,25 +66,25 @@ def mcnemar(
     pred_a, pred_b : array-like of shape (n,)
         Predicted labels of the two classifiers.
     method : {"mid-p", "exact", "chi2", "chi2-uncorrected"}, default "mid-p"
-        "mid-p" and "exact" are binomial tests. "chi2" applies Edwards' continuity correction (Dietterich 1998);
+        "mid-p" and "exact" are binomial tests. "chi2" applies Edwards' continuity correction (Dietterich 1998), and
         "chi2-uncorrected" does not (McNemar 1947).
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. With clusters, a t test compares the sums within clusters (Obuchowski 1998), and
-        `method` must be "mid-p".
+        Cluster of each row, e.g. the patient. With clusters, a t test of the sums within clusters is used (Obuchowski 1998),
+        and `method` must be "mid-p".
 
     Returns
     -------
     Outcome
         The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly. The
         effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10). If this interval disagrees
-        with the test, the limit closest to zero comes from inverting the test. The reported interval therefore excludes zero if
-        and only if p is below 1 - level.
+        with the test, the limit closer to zero is obtained by inverting the test. The reported interval therefore excludes zero
+        if and only if p is below 1 - level.
 
     Notes
     -----
-    The exact test controls the type I error but is conservative; the chi-squared tests need many discordant rows. The mid-p
+    The exact test controls the type I error but is conservative. The chi-squared tests need many discordant rows. The mid-p
     test controlled the type I error in all 9,595 settings of Fagerland, Lydersen and Laake (2013).
 
     Examples
@@ -125,8 +125,8 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     Returns
     -------
     Outcome
-        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c). If this interval and the test
-        disagree on whether the odds ratio is 1, the limits come from the interval that inverts the test.
+        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c). If the interval and the test
+        disagree on whether the odds ratio differs from 1, the limits are obtained by inverting the test.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "split"] = "drop", level: float = 0.95) -> Outcome:
-    """Test whether one learner wins more often, using the exact two-sided sign test.
+    """Test whether one of two learners wins more often, using the exact two-sided sign test.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
     Returns
     -------
     Outcome
-        The statistic is the number of wins. The effect is the proportion of wins with the Clopper-Pearson interval.
+        The statistic is the number of wins. The effect is the proportion of wins with its Clopper-Pearson interval.
 
     Examples
     --------
@@ -206,10 +206,10 @@ def cochran_q(
 ) -> Outcome:
     """Test whether several classifiers are equally accurate, using the Cochran Q test.
 
-    For two classifiers, Q equals the McNemar statistic without continuity correction. Only discordant rows count: rows that
-    some classifiers predict correctly and others do not. If there are no discordant rows, p is 1. With at most 12 discordant
-    rows, or at most 50 predictions in these rows, p comes from permutations of the classifiers within rows. Otherwise, p comes
-    from the chi-squared distribution.
+    For two classifiers, Q equals the McNemar statistic without continuity correction. The test uses only discordant rows, i.e.
+    rows that some classifiers predict correctly and others do not. If there are no discordant rows, p is 1. With at most 12
+    discordant rows, or at most 50 predictions in these rows, p is computed by permuting the classifiers within rows. Otherwise,
+    p is computed from the chi-squared distribution.
 
     Parameters
     ----------
@@ -220,13 +220,14 @@ def cochran_q(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. With clusters, Hotelling's T2 test compares the sums within clusters.
+        Cluster of each row, e.g. the patient. With clusters, Hotelling's T-squared test of the sums within clusters is used.
 
     Returns
     -------
     Outcome
-        The effect is the noncentrality of Q as a proportion of the largest possible Q. It is 0 if the classifiers do not
-        differ, and 1 if all rows rank them in the same way. Its limits come from the noncentral chi-squared distribution.
+        The effect is the estimated noncentrality of Q, divided by the largest possible Q. It is 0 if Q does not exceed its
+        degrees of freedom. It approaches 1 if there are many rows and each classifier is right on all of them or on none. Its
+        limits are based on the noncentral chi-squared distribution.
 
     References
     ----------
@@ -275,7 +276,7 @@ def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> Floa
 
 
 def compute_clustered_error(differences: FloatArray, cluster: npt.ArrayLike) -> tuple[float, int]:
-    """Compute the clustered standard error of a mean (NaN for a single cluster) and the number of clusters.
+    """Compute the cluster-robust standard error of a mean (NaN for a single cluster) and the number of clusters.
 
     >>> error, clusters = compute_clustered_error(np.arange(20.0), np.arange(20) % 4)
     >>> round(error, 4), clusters  # inspect_ai prints 0.645
@@ -299,7 +300,7 @@ def _compare_clustered_accuracies(is_correct: npt.NDArray[np.bool_], cluster: np
 
 
 def build_clustered_outcome(sums: FloatArray, sizes: FloatArray, level: float) -> Outcome:
-    """Compare two accuracies by a t test, given the sum of differences and the number of rows in each cluster."""
+    """Compare two accuracies by a t test, given the sum of the differences and the number of rows in each cluster."""
     from scipy.special import stdtr, stdtrit
 
     count, rows = len(sums), int(sizes.sum())
@@ -390,9 +391,9 @@ def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, leve
 def compute_mcnemar_limits(
     both: int, b: int, c: int, neither: int, level: float, method: McNemarMethod = "mid-p"
 ) -> tuple[float, float]:
-    """Compute Newcombe limits of a difference in accuracy that agree with the McNemar test.
+    """Compute Newcombe limits of a difference in accuracy, adjusted to agree with the McNemar test.
 
-    If the Newcombe limits disagree with the test, the limit closest to zero comes from inverting the test.
+    If the Newcombe limits disagree with the test, the limit closer to zero is obtained by inverting the test.
 
     >>> low, high = compute_mcnemar_limits(3, 4, 0, 1, 0.95)  # p = 0.0625
     >>> round(low, 3), round(high, 3)
@@ -405,9 +406,9 @@ def compute_mcnemar_limits(
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
     """Compute Tango's score limits of the difference between two paired proportions.
 
-    The limits have nominal coverage at any true difference, as required for a decision at a margin. If they disagree with the
-    exact McNemar test, the limit closest to zero comes from inverting the test. `b` and `c` are the numbers of discordant rows
-    of each kind among `n` rows.
+    The limits have nominal coverage at any true difference, which a decision at a margin requires. If they disagree with the
+    exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the numbers of discordant
+    rows of each kind among `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
     >>> round(low, 3), round(high, 3)
@@ -418,7 +419,7 @@ def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, f
 
 
 def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple[float, float]:
-    """Compute Tango's score limits with a quantile of the normal or t distribution. Counts can be fractional."""
+    """Compute Tango's score limits, given a quantile of the normal or t distribution. Counts can be fractional."""
     from scipy.optimize import brentq
 
     def compute_score(wins: float, losses: float, difference: float) -> float:
@@ -441,7 +442,7 @@ def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple
 def _move_limit_to_test(
     low: float, high: float, b: int, c: int, n: int, level: float, method: McNemarMethod
 ) -> tuple[float, float]:
-    """Replace the limit closest to zero by that of the inverted McNemar test if the interval and the test disagree.
+    """Replace the limit closer to zero by that of the inverted McNemar test if the interval and the test disagree.
 
     The other limit is replaced only if the limit of the inverted test is wider. The inverted test ignores the sampling error of
     the proportion of discordant rows.
@@ -460,7 +461,7 @@ def _agrees_with_test(low: float, high: float, b: int, c: int, level: float, met
 
 
 def _invert_mcnemar(b: int, n: int, level: float, method: McNemarMethod) -> tuple[float, float]:
-    """Compute limits of the expected proportion b/n by inverting the two one-sided tests."""
+    """Compute confidence limits of the expected proportion b/n by inverting two one-sided tests."""
     from scipy.optimize import brentq
     from scipy.special import bdtr, ndtr
 
@@ -501,7 +502,7 @@ def _build_mcnemar(
 
 
 def _compute_binomial_p(wins: int, losses: int, mid: bool = False) -> float:
-    """Compute the two-sided binomial p-value for a probability of 1/2. With `mid`, the observed count has weight one half."""
+    """Compute the two-sided binomial p-value for a probability of 1/2, as a mid-p value if `mid` is true."""
     from scipy.special import bdtr
 
     n, few = wins + losses, min(wins, losses)
@@ -519,7 +520,7 @@ def _compute_odds(proportion: float) -> float:
 
 
 def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float) -> Effect:
-    """Compute the noncentrality of Q as a proportion of the largest Q."""
+    """Compute the estimated noncentrality of Q, divided by the largest possible Q."""
     from scipy.special import chndtrinc
 
     def compute_limit(probability: float) -> float:
@@ -547,7 +548,7 @@ def _read_prediction_columns(predictions: Any) -> dict[str, npt.ArrayLike]:
 
 
 def _mark_correct(y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
-    """Return a Boolean array (rows x classifiers) that marks correct predictions."""
+    """Return a Boolean array (rows x classifiers) that is true for correct predictions."""
     columns = {"y_true": _check.check_column("y_true", y_true)}
     columns.update({name: _check.check_column(name, values) for name, values in predictions.items()})
     _check.check_same_length(**columns)

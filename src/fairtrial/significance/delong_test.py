@@ -53,9 +53,9 @@ def delong(
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels of two classes; each class must have at least 2 rows.
+        True labels of two classes. Each class must have at least 2 rows.
     score_a, score_b, *more : array-like of shape (n,)
-        Scores of the models; a larger score means that the positive class is more likely.
+        Scores of the models. A larger score means that the positive class is more likely.
     positive : label, optional
         The positive class. Default: the second of the two classes in sort order.
     level : float, default 0.95
@@ -67,8 +67,8 @@ def delong(
     -------
     Outcome
         For two models, this is a z test, and the effect is the difference in AUC with its confidence interval. For more models,
-        it is a chi-squared test of all differences. The degrees of freedom are the rank of the covariance matrix of the
-        differences. If all models rank the rows in the same way, p is 1.
+        it is a chi-squared test of the hypothesis that all AUCs are equal. The degrees of freedom are the rank of the
+        covariance matrix of the differences. If all models rank the rows in the same way, p is 1.
 
     References
     ----------
@@ -90,7 +90,7 @@ def delong(
         raise InputError(f"y_true must have at least 2 positive and 2 negative rows, got {P} and {N}")
     placement_matrix = np.stack([compute_placements(ranked.scores, is_positive) for ranked in rows])
     aucs = placement_matrix[:, is_positive].mean(axis=1)
-    # Contrasts of placements are placements of contrasts. Their covariance avoids subtracting nearly equal numbers.
+    # The covariance is computed from differences of placement values. This avoids subtracting nearly equal covariances.
     differences = placement_matrix[:-1] - placement_matrix[1:]
     contrasts, covariance = compute_auc_covariance(differences, is_positive)
     clusters = _read_test_clusters(cluster, is_positive)
@@ -115,16 +115,16 @@ def auc_test(
     """Test whether two AUCs on the same rows are equal, with adjustments for small classes.
 
     This is the DeLong test with three adjustments. The variance is larger if a class has few cases (Hanley & McNeil 1982). The
-    statistic has a t distribution with Satterthwaite's degrees of freedom. The limits respect the range of an AUC (Zou & Donner
-    2008). With many cases, the result agrees with that of `delong`. The p-value is 1 minus the confidence level at which the
-    interval touches zero.
+    statistic has a t distribution with Satterthwaite's degrees of freedom. The confidence limits respect the range of the AUC
+    (Zou & Donner 2008). With many cases, the result agrees with that of `delong`. The p-value is 1 minus the confidence level
+    at which one limit of the interval is zero.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels of two classes.
     score_a, score_b : array-like of shape (n,)
-        Scores of the two models; a larger score means that the positive class is more likely.
+        Scores of the two models. A larger score means that the positive class is more likely.
     positive : label, optional
         The positive class. Default: the second of the two classes in sort order.
     level : float, default 0.95
@@ -135,8 +135,8 @@ def auc_test(
     Returns
     -------
     Outcome
-        The statistic and the effect are AUC(a) - AUC(b). If a class has fewer than 5 cases (or 5 clusters with cases), or if
-        there are fewer than 10 clusters, p is NaN. A caveat then states that there are too few cases for a decision.
+        The statistic and the effect are both AUC(a) - AUC(b). If a class has fewer than 5 cases (or 5 clusters with cases), or
+        if there are fewer than 10 clusters, p is NaN. A caveat then states that there are too few cases for a decision.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def auc_test(
 
 
 def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, name: str = "AUC") -> Outcome:
-    """Build the outcome of a test of two AUCs, or of two measures derived from the AUC such as Gini coefficients."""
+    """Build the outcome of a test of two AUCs, or of two measures derived from the AUC, such as Gini coefficients."""
     low, high = contrast.compute_limits(level)
     caveats = [_SAME_RANKING] if contrast.is_alike else []
     if contrast.marks:
@@ -243,7 +243,10 @@ def _compare_many_aucs(
 
 
 def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tuple[float, int, bool]:
-    """Compute the chi-squared statistic, its rank, and whether the contrasts lie outside the range of the covariance."""
+    """Compute the chi-squared statistic and its degrees of freedom, i.e. the rank of the covariance matrix.
+
+    The third value states whether the contrasts lie outside the column space of the covariance matrix.
+    """
     scale = np.sqrt(np.diagonal(covariance))
     scale = np.where(scale > 0, scale, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -254,7 +257,7 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Set the variance of contrasts that are constant within each class to exactly zero, which removes rounding errors."""
+    """Remove rounding errors: contrasts that are constant within each class get a variance of exactly zero."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 

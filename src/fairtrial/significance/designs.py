@@ -1,4 +1,4 @@
-"""Choice of the test for a design (two or more learners on one or several data sets), with reasons."""
+"""Choice of a test that fits the design (two or more learners on one or several data sets), with reasons."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from fairtrial.significance.wilcoxon import wilcoxon
 
 _FEWEST, _MOST = 3, 5000
 
-# This fraction of test rows is so small that it does not change the variance.
+# Fraction of test rows that is too small to change the variance.
 _INDEPENDENT = 1e-12
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Results of tests of the parametric assumptions: normal differences between learners with equal variances.
+    """Results of tests of the parametric assumptions: differences between learners are normal and have equal variances.
 
-    `normality` contains the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's procedure. `sphericity` is the
+    `normality` contains the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's method. `sphericity` is the
     p-value of the Mauchly test (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is
     the number of pairs whose differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
     """
@@ -56,11 +56,11 @@ class Assumptions:
     enough_datasets: bool = True
 
     def hold(self, alpha: float) -> bool:
-        """Return True if neither assumption is rejected."""
+        """Return whether both assumptions were tested and neither was rejected."""
         return bool(np.min(self.normality) > alpha and self.sphericity > alpha)
 
     def list_findings(self, alpha: float) -> tuple[Finding, ...]:
-        """List the outcomes of the tests."""
+        """List findings about the results of the tests."""
         pairs = len(self.normality)
         findings = [Finding.of("normality_constant", constant=self.n_constant, pairs=pairs)] if self.n_constant else []
         findings += self._find_normality(alpha)
@@ -89,7 +89,7 @@ class Assumptions:
 
 
 def check_differences(values: FloatArray) -> Assumptions:
-    """Test whether the differences between learners (not the scores) are normal and have equal variances.
+    """Test whether the differences between learners are normal and have equal variances.
 
     >>> assumptions = check_differences(np.random.default_rng(0).normal(size=(20, 3)))
     >>> assumptions.hold(0.05), len(assumptions.normality)
@@ -106,15 +106,15 @@ def check_differences(values: FloatArray) -> Assumptions:
 
 
 def _compute_shapiro(d: FloatArray) -> FloatArray:
-    """Compute the Shapiro-Wilk p-value of each row; rows must vary."""
+    """Compute the Shapiro-Wilk p-value of each row. Constant rows are not allowed."""
     from scipy.stats import shapiro
 
-    # The coefficients of the Shapiro-Wilk test are known for up to 5,000 cases.
+    # The coefficients of the Shapiro-Wilk test are known for up to 5,000 cases, so longer rows are thinned.
     return np.asarray(shapiro(d[:, :: -(-d.shape[1] // _MOST)], axis=1).pvalue)
 
 
 def _compute_box_factor(n: int, k: int) -> float:
-    """Compute Box's factor for the Mauchly statistic; 0 if there are too few cases for k learners."""
+    """Compute Box's correction factor of the Mauchly statistic; 0 if there are too few cases for k learners."""
     m, df = k - 1, n - 1
     return max(0.0, 1 - (2 * m * m + m + 2) / (6 * m * df)) if df >= m else 0.0
 
@@ -122,7 +122,7 @@ def _compute_box_factor(n: int, k: int) -> float:
 def compute_mauchly_p(values: FloatArray) -> float:
     """Compute the p-value of the Mauchly (1940) test of equal variances of all differences; NaN if it is undefined.
 
-    The chi-squared approximation includes Box's second-order term. R also includes this term, but with k instead of k - 1 in
+    The chi-squared approximation includes Box's second-order term. R includes this term, too, but with k instead of k - 1 in
     one place.
 
     >>> round(compute_mauchly_p(np.random.default_rng(1).normal(size=(30, 4))), 3)
@@ -139,7 +139,8 @@ def compute_mauchly_p(values: FloatArray) -> float:
     size = float(np.trace(spread)) / m
     rho = _compute_box_factor(n, k)
     sign, log_det = np.linalg.slogdet(spread / size) if size > 0 and rho > 0 else (0.0, 0.0)
-    # A determinant no larger than rounding error counts as zero: some differences do not vary at all.
+    # A determinant within rounding error of zero counts as zero. In this case, some combination of the differences does not
+    # vary.
     if sign <= 0 or log_det < m * np.log(1e-13):
         return float("nan")
     second = (m + 2) * (m - 1) * (m - 2) * (2 * m**3 + 6 * m * m + 3 * m + 2) / (288 * (df * m * rho) ** 2)
@@ -164,7 +165,7 @@ class ComparisonOptions:
     test_fraction: float | None = None
     parametric: bool = False
     same_test_set: bool = False
-    """Whether the repeats of one data set differ only in the seed and have the same training and test rows."""
+    """Whether repeats on a single data set have the same training and test rows and differ only in the seed."""
     margin: float | None = None
     equivalent: bool = False
     hierarchical: bool = False
@@ -174,9 +175,10 @@ class ComparisonOptions:
 class ChosenTest:
     """A chosen test with its outcome, the reasons for the choice, and caveats.
 
-    The verdict is based on `p_value`, which differs from the p-value of the outcome if the test has no direction. `undecidable`
-    states why no pair could be significant. `decide_pair` makes a decision at the margin on two learners, given their column
-    indices and alpha. Its confidence limits have level 1 - alpha. `compute_posterior` runs the Bayesian test of two learners.
+    The verdict is based on `p_value`, which differs from the p-value of the outcome if the test does not show which learner is
+    better. `undecidable` states why no pair could differ significantly. Given the column indices of two learners and alpha,
+    `decide_pair` makes a decision at the margin. It uses confidence limits at level 1 - alpha. `compute_posterior` runs the
+    Bayesian test of two learners.
     """
 
     choice: str
@@ -193,7 +195,10 @@ class ChosenTest:
 def choose_posthoc(
     options: ComparisonOptions, k: int, parametric: bool, *, exact: bool = False
 ) -> tuple[str, tuple[Finding, ...]]:
-    """Choose the post-hoc procedure, with reasons; `exact` states whether the p-values of pairs are exact."""
+    """Return the post-hoc procedure and the reasons for this choice.
+
+    `exact` states whether the pairwise p-values are exact.
+    """
     default = get_default_posthoc(options.control, k, parametric)
     default_reason = Finding.of(f"posthoc_{default}", limit=MAX_BERGMANN_LEARNERS)
     if options.posthoc in ("tukey", "dunnett") and not parametric:
@@ -221,7 +226,7 @@ def get_default_posthoc(control: str | None, k: int, parametric: bool) -> str:
 
 
 def explain_unused_posthoc(options: ComparisonOptions) -> list[Finding]:
-    """If a post-hoc procedure was requested, explain that a single comparison needs none."""
+    """If a post-hoc procedure was requested, explain that a single comparison does not need one."""
     return [] if options.posthoc is None else [Finding.of("posthoc_unused", method=get_display_name(options.posthoc))]
 
 
@@ -245,7 +250,7 @@ def _order_by_repeat(scores: Scores) -> list[int]:
 
 
 def compare_on_one_dataset(design: Design, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners on the splits of one data set, which are not independent of each other.
+    """Compare learners on the splits of one data set, or on runs with different seeds.
 
     `design` is the planned design, including splits with missing scores.
     """
@@ -261,7 +266,7 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
             f"{name_argument('rows', 'folds')} if the test rows differ"
         )
     five_by_two = (design.repeats, design.folds, n) == (5, 2, 10) and options.test_fraction is None
-    # Given the rows, runs with different seeds are independent of each other.
+    # For fixed training and test rows, runs with different seeds are independent of each other.
     fraction = 0.5 if five_by_two else _INDEPENDENT if options.same_test_set else _get_test_fraction(design, options)
     name = "five_by_two_f" if five_by_two else "paired_t" if options.same_test_set else "corrected_resampled_t"
     reason = (
@@ -313,7 +318,7 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
 def _get_deciding_p(outcome: Outcome) -> float:
     """Return the p-value on which the verdict is based.
 
-    The 5x2 cv F test has no direction, so the interval of the mean difference must also exclude zero.
+    The 5x2 cv F test does not show which learner is better, so the interval of the mean difference must also exclude zero.
     """
     return float(np.maximum(outcome.p_value, outcome.details.get("p_direction", outcome.p_value)))
 
@@ -347,7 +352,7 @@ def _list_dataset_caveats(design: Design, options: ComparisonOptions) -> tuple[F
 def _compare_pairs(
     table: ScoreTable, options: ComparisonOptions, name: str, run_test: Callable[[int, int, float], Outcome]
 ) -> tuple[PostHoc, Outcome, tuple[Finding, ...], list[Finding]]:
-    """Compare each pair by the same test and adjust the p-values.
+    """Compare each pair with the same test and adjust the p-values.
 
     The returned outcome is that of the pair with the smallest p-value.
     """
@@ -407,7 +412,7 @@ def _adjust_pair_p_values(method: str, p: FloatArray, alpha: float) -> FloatArra
 
 
 def compare_on_many_datasets(scores: Scores, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners by one score per learner and data set.
+    """Compare learners across data sets, using one score per learner and data set.
 
     Only the hierarchical model uses the scores of all splits.
     """
@@ -483,7 +488,8 @@ def _compare_two_learners(
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
     """Report the sign test, and add a finding if the differences are strongly asymmetric.
 
-    The sign test does not replace the Wilcoxon test: choosing a test after looking at the data inflates the type I error.
+    The sign test does not replace the Wilcoxon test, because choosing a test after looking at the data inflates the type I
+    error.
     """
     skewness = compute_skewness(compute_differences(a, b))
     asymmetry = [Finding.of("asymmetric_differences", skewness=skewness)] if abs(skewness) > MAX_SKEWNESS else []
@@ -491,7 +497,7 @@ def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding
 
 
 def _find_undecidable_pair(table: ScoreTable, n: int, alpha: float) -> Finding | None:
-    """Report if n differences are too few for a significant Wilcoxon test."""
+    """Return a finding if n differences are too few for the Wilcoxon test to be significant."""
     needed, (first, second) = compute_min_wilcoxon_n(alpha), table.learners
     if n >= needed:
         return None
@@ -542,7 +548,7 @@ def _compare_many_learners(
 
 
 def _find_undecidable(result: PostHoc) -> Finding | None:
-    """Report if there are too few data sets for any pair to differ significantly."""
+    """Return a finding if there are too few data sets for any pair to differ significantly."""
     if result.can_decide:
         return None
     needed = compute_needed_datasets(result.method, len(result.learners), result.alpha, len(result.comparisons))

@@ -1,4 +1,4 @@
-"""Effect sizes that compare two samples. They are larger if the values in the first sample are larger."""
+"""Effect sizes of the difference between two samples. They increase with the values of the first sample."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _MAX_EXACT_LIMITS = 60
 
 
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
-    """Compute Cohen's d: the difference of the means over the pooled standard deviation.
+    """Compute Cohen's d: the difference between the means divided by the pooled standard deviation.
 
-    For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The interval comes
-    from the noncentral t distribution of two samples or of pairs (Algina & Keselman 2003). The paired interval is shorter if
-    the samples are positively correlated.
+    For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The interval is
+    based on the noncentral t distribution, for two samples or for pairs (Algina & Keselman 2003). The paired interval is
+    narrower if the samples are positively correlated.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Compute Cohen's d_av: the mean difference over the mean of both standard deviations.
+    """Compute Cohen's d_av: the mean difference divided by the mean of both standard deviations.
 
-    This effect size applies to pairs (Lakens 2013). Its interval is that of Cohen's d for pairs (Algina & Keselman 2003),
+    This effect size is for paired samples (Lakens 2013). Its interval is that of Cohen's d for pairs (Algina & Keselman 2003),
     rescaled to the mean standard deviation.
 
     Parameters
@@ -151,7 +151,7 @@ def _read_two_columns(a: npt.ArrayLike, b: npt.ArrayLike, paired: bool, min_rows
 
 
 def _compute_sd(values: FloatArray) -> float:
-    # Rounding errors give equal numbers a small positive variance.
+    # Because of rounding errors, the computed variance of equal numbers can be slightly above zero.
     return 0.0 if np.all(values == values[0]) else float(values.std(ddof=1))
 
 
@@ -183,7 +183,7 @@ def _build_d_effect(
         note = "no interval because all differences are equal"
         return Effect(name, factor * gap / spread, float("nan"), float("nan"), level, note)
     low, high = compute_noncentral_t_limits(gap / error, _count_degrees(first, second, paired), level)
-    # These are the limits of the true effect. Hedges' correction of the estimate does not affect them.
+    # These are limits of the true effect, which Hedges' correction of the estimate does not affect.
     d, unit = factor * gap / spread, error / spread
     return Effect(name, d, low * unit, high * unit, level, _describe_size(d, *_COHEN))
 
@@ -213,7 +213,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
         chance = float(nctdtr(df, nc, t))
         if np.isfinite(chance):
             return chance
-        # scipy returns NaN for large t. There, t is nearly nc divided by the root of a scaled chi-squared variable.
+        # For large t, scipy returns NaN. In this case, t is approximately nc divided by the square root of chi-squared / df.
         return float(chdtrc(df, df * (nc / t) ** 2)) if nc > 0 else 1.0
 
     def find_limit(probability: float) -> float:
@@ -227,7 +227,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Cliff's delta: the proportion of pairs with a > b minus the proportion with a < b.
+    """Compute Cliff's delta: the proportion of pairs with a > b minus the proportion of pairs with a < b.
 
     Every value of `a` is compared with every value of `b`. The interval is the asymmetric interval of Cliff (1996), based on
     the consistent variance. If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
@@ -257,9 +257,9 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, le
 
 
 def vargha_delaney_a12(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Vargha-Delaney A12: the probability that a value from the first sample is larger.
+    """Compute Vargha-Delaney A12: the probability that a random value of `a` exceeds a random value of `b`.
 
-    Ties count half. A12 equals (1 + Cliff's delta) / 2, and its limits are transformed in the same way.
+    Ties count as one half. A12 equals (1 + Cliff's delta) / 2, and its limits are transformed in the same way.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def akinshin_gamma(
     """Compute Akinshin's gamma: the difference between the medians divided by the pooled MAD.
 
     The median absolute deviations (MAD) are scaled to estimate the standard deviation of normal data. Gamma is a robust
-    alternative to Cohen's d. Akinshin's original definition has the opposite sign. The interval is a BCa bootstrap interval.
+    alternative to Cohen's d. In Akinshin's original definition, the sign is reversed. The interval is a BCa bootstrap interval.
 
     Parameters
     ----------
@@ -413,10 +413,11 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
     Notes
     -----
-    The interval inverts the Wilcoxon test. It assumes that the difference with rank i is positive with probability 1 / (1 +
-    exp(-2 t i)). If the learners do not differ, t is 0. The limits of t are the values at which R+ has a one-sided p-value of
-    (1 - level) / 2. The limits of the correlation are its expected values at these two values of t. In simulations with 15 and
-    30 normal, heavy-tailed and skewed differences, 95 % intervals covered the true value in 92.5 to 96.5 % of cases.
+    The interval is obtained by inverting the Wilcoxon test. It assumes that the difference with rank i is positive with
+    probability 1 / (1 + exp(-2 t i)). If the learners do not differ, t is 0. The limits of t are the values at which R+ has a
+    one-sided p-value of (1 - level) / 2. The limits of the correlation are its expected values at these two values of t. In
+    simulations with 15 and 30 normal, heavy-tailed and skewed differences, 95 % intervals covered the true value in 92.5 to
+    96.5 % of cases.
 
     Examples
     --------
@@ -443,11 +444,11 @@ def build_rank_biserial(
     correction: float = 0.5,
     variance_factor: float = 1.0,
 ) -> Effect:
-    """Build the rank-biserial correlation of signed ranks with the interval that inverts the Wilcoxon test.
+    """Build the rank-biserial correlation of signed ranks, with an interval obtained by inverting the Wilcoxon test.
 
-    `p_value` is the p-value of the exact test, with which the limits agree. For up to 60 differences, the limits are exact. If
-    `p_value` is NaN, they come from the normal approximation with the given continuity correction and variance factor.
-    `rank_total` is the sum of all ranks, including the ranks of zero differences.
+    The limits agree with `p_value`, the p-value of the exact test, and are exact for up to 60 differences. If `p_value` is NaN,
+    they are based on the normal approximation with the given continuity correction and variance factor. `rank_total` is the sum
+    of all ranks, including the ranks of zero differences.
     """
     ranks, total = np.abs(signed_ranks), float(np.abs(signed_ranks).sum() if rank_total is None else rank_total)
     plus, minus = float(ranks[signed_ranks > 0].sum()), float(ranks[signed_ranks < 0].sum())
@@ -460,7 +461,7 @@ def build_rank_biserial(
 
 @dataclass(frozen=True)
 class _TiltedSigns:
-    """Model of random signs, in which rank i is positive with probability 1 / (1 + exp(-2 t i))."""
+    """Model of random signs: rank i is positive with probability 1 / (1 + exp(-2 t i))."""
 
     ranks: FloatArray
     tail: float
@@ -503,7 +504,7 @@ class _TiltedSigns:
             shortfall = max(abs(gap) - self.correction, 0.0) * np.sign(gap)
             return float(shortfall / np.sqrt(max(variance, 1e-300)))
 
-        # The smaller tail at t = 0 is that of the exact test.
+        # At t = 0, the smaller tail probability must equal that of the exact test.
         is_known = not np.isnan(self.p_value) and 2 * plus > self.ranks.sum()
         offset = -float(ndtri(max(self.p_value / 2, 1e-300))) - compute_z(0.0) if is_known else 0.0
         return lambda _, t: float(ndtr(-compute_z(t) - offset))

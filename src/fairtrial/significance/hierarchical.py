@@ -1,7 +1,7 @@
-"""Hierarchical correlated model: folds within data sets, data sets within a population.
+"""Bayesian hierarchical model of correlated folds within data sets, and of data sets within a population.
 
 The model is that of Corani, Benavoli, Demšar, Mangili and Zaffalon (2017). A Gibbs sampler with slice steps draws from the
-posterior; Stan is not needed.
+posterior. Stan is not needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ register_method("hierarchical", "Bayesian hierarchical model")
 
 # Bounds of the uniform priors as multiples of the observed values (1000 in the paper).
 _WIDE = 1000.0
-# sigma_i stays above this fraction of the mean standard deviation within data sets, even if all folds agree.
+# Lower bound of sigma_i, as a fraction of the mean standard deviation within data sets. It is needed if all folds agree.
 _LEAST_SD = 1e-3
 _R_HAT_LIMIT = 1.05
 _POPULATION = ("mu0", "sigma0", "nu")
@@ -39,14 +39,14 @@ _POPULATION = ("mu0", "sigma0", "nu")
 class HierarchicalPosterior(Posterior):
     """Posterior of the difference between two learners on the next data set.
 
-    This class has the attributes of `Posterior` and some additional attributes.
+    This class adds `population` and `dataset_rows` to the attributes of `Posterior`.
 
     Attributes
     ----------
     test, p_first, p_rope, p_second, rope, n, scope, mean, scale, df, better, parameters, caveats, draws
         See `Posterior`.
     population : ndarray of shape (samples, 3)
-        Draws of mu0, sigma0 and nu.
+        Posterior draws of mu0, sigma0 and nu, the parameters of the population of data sets.
     dataset_rows : tuple of tuple
         Rows of the data frame that `datasets` returns.
 
@@ -63,13 +63,13 @@ class HierarchicalPosterior(Posterior):
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """Return the observed and the shrunken mean difference on each data set, with 95 % limits."""
+        """Return the observed and the shrunken mean difference on each data set, with 95 % credible limits."""
         import pandas as pd
 
         return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])
 
     def density(self, points: int = 201) -> pd.DataFrame:
-        """Compute the posterior density of the difference first - second on the next data set.
+        """Compute the posterior density of the difference (first minus second) on the next data set.
 
         Parameters
         ----------
@@ -108,22 +108,22 @@ def hierarchical(
     warm_up: int = 1000,
     seed: int = 0,
 ) -> HierarchicalPosterior:
-    """Compare two learners over several data sets by a Bayesian hierarchical model of all folds.
+    """Compare two learners over several data sets, using a Bayesian hierarchical model of all folds.
 
     Parameters
     ----------
     a, b : DataFrame or array-like of shape (q, n)
-        Scores of the two learners, with one row per data set and one column per fold of all repeats.
+        Scores of the two learners, with one row per data set and one column for each fold of each repeat.
     test_fraction : float
-        Proportion of rows in each test set. It is used as the correlation rho between folds.
+        Proportion of rows in each test set. It serves as the assumed correlation rho between folds.
     rope : float, default 0
         Half-width of the region of practical equivalence.
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     alpha, beta : (float, float)
-        Bounds of two uniform priors: for the shape (`alpha`) and the rate (`beta`) of the gamma prior on nu - 1.
+        Bounds of the uniform priors on the shape (`alpha`) and the rate (`beta`) of the gamma distribution of nu - 1.
     chains : int, default 4
-        Number of chains.
+        Number of Markov chains.
     samples : int, default 2000
         Number of draws kept from each chain.
     warm_up : int, default 1000
@@ -134,10 +134,11 @@ def hierarchical(
     Returns
     -------
     HierarchicalPosterior
-        `p_first`, `p_rope` and `p_second` are the probabilities that, on the next data set, the first learner is better, both
-        are practically equivalent, and the second is better. `parameters` contains the medians of mu0, sigma0 and nu, R-hat,
-        and the effective sample size. It also contains the proportion of draws in which each region is the most probable one
-        (`most_first`, `most_rope` and `most_second`), as in the package baycomp. If R-hat is above 1.05, a caveat is added.
+        The probabilities refer to the next data set. `p_first` is the probability that the first learner is better, `p_rope`
+        that both are practically equivalent, and `p_second` that the second is better. `parameters` contains the medians of
+        mu0, sigma0 and nu, R-hat, and the effective sample size. It also contains the proportion of draws in which each region
+        is the most probable one (`most_first`, `most_rope` and `most_second`), as in the package baycomp. If R-hat exceeds
+        1.05, a caveat is added.
 
     Notes
     -----
@@ -145,8 +146,9 @@ def hierarchical(
 
     - x_i ~ normal with mean mu_i, standard deviation sigma_i and correlation rho between folds,
     - mu_i ~ Student(nu, mu0, sigma0), sigma_i ~ uniform up to 1000 times the mean standard deviation within data sets,
-    - mu0 ~ uniform within the largest difference, sigma0 ~ uniform up to 1000 times the standard deviation of the means,
-    - nu - 1 ~ gamma with shape uniform on `alpha` and rate uniform on `beta`.
+    - mu0 ~ uniform between minus and plus the largest absolute difference, sigma0 ~ uniform up to 1000 times the standard
+      deviation of the means,
+    - nu - 1 ~ gamma, with uniform priors on the shape (within `alpha`) and the rate (within `beta`).
 
     Examples
     --------
@@ -223,11 +225,11 @@ class _FoldStatistics:
 
     @property
     def mean_variance(self) -> float:
-        """Variance of the mean of a data set, in units of sigma^2."""
+        """Variance of the mean difference on a data set, in units of sigma^2."""
         return (1 + (self.folds - 1) * self.rho) / self.folds
 
     def compute_bounds(self) -> FloatArray:
-        """Compute the smallest and largest sigma_i, the largest sigma0 and the largest |mu0|."""
+        """Compute the bounds of the priors: smallest and largest sigma_i, largest sigma0, and largest |mu0|."""
         return np.array([_LEAST_SD * self.within, _WIDE * self.within, _WIDE * self.among, self.largest])
 
 
@@ -243,7 +245,7 @@ def _summarise_folds(delta: FloatArray, rho: float) -> _FoldStatistics:
 
 
 def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: FloatArray) -> FloatArray:
-    """Compute the log density of the folds of each data set."""
+    """Compute the log likelihood of the folds of each data set."""
     n, rho = statistics.folds, statistics.rho
     logdet = (n - 1) * np.log1p(-rho) + np.log1p((n - 1) * rho)
     quadratic = statistics.squares / (1 - rho) + (statistics.means - mu) ** 2 / statistics.mean_variance
@@ -253,7 +255,7 @@ def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: 
 def _run_chains(
     statistics: _FoldStatistics, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw the means of the data sets (chains x samples x q) and mu0, sigma0, nu (chains x samples x 3)."""
+    """Sample the means of the data sets (chains x samples x q) and the parameters mu0, sigma0, nu (chains x samples x 3)."""
 
     def run_numbered_chain(number: int, _: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, number])
@@ -358,7 +360,7 @@ def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, n
 
 
 def compute_r_hat(chains: FloatArray) -> float:
-    """Compute split R-hat of one parameter over several chains (Gelman et al. 2013); near 1 if the chains agree."""
+    """Compute the split R-hat of a parameter (Gelman et al. 2013). It is close to 1 if the chains agree."""
     half = chains.shape[1] // 2
     halves = np.concatenate([chains[:, :half], chains[:, -half:]])
     within = halves.var(axis=1, ddof=1).mean()
@@ -367,7 +369,7 @@ def compute_r_hat(chains: FloatArray) -> float:
 
 
 def compute_effective_size(chains: FloatArray) -> float:
-    """Compute the effective sample size of one parameter by Geyer's initial monotone sequence."""
+    """Compute the effective sample size of a parameter, using Geyer's initial monotone sequence."""
     m, n = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * n, axis=1)

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 DecisionWord = Literal["superior", "equivalent", "non-inferior", "inferior", "inconclusive"]
 DECISIONS: tuple[DecisionWord, ...] = ("superior", "equivalent", "non-inferior", "inferior", "inconclusive")
-"""Decisions, the strongest first."""
+"""Possible decisions, strongest first."""
 
 _PASSED = ("superior", "equivalent", "non-inferior")
 
-# The signed-rank limits need all means of two differences: 12.5 million of them.
+# The signed-rank limits need the means of all pairs of differences: 12.5 million pairs for this many differences.
 _MAX_SIGNED_RANKS = 5000
 
 
@@ -51,9 +51,10 @@ class MarginTest:
     name : str
         "superiority", "non-inferiority", "equivalence" or "inferiority".
     null : tuple of float
-        Boundary of the null hypothesis: zero or the margin. Equivalence has two boundaries.
+        Boundary of the null hypothesis: zero, or a loss equal to the margin. Equivalence has two boundaries.
     p_value : float
-        One-sided p-value; for equivalence, the larger of two. The test passes if and only if p is at most (1 - level) / 2.
+        One-sided p-value; for equivalence, the larger of two p-values. The test passes if and only if p is at most (1 - level)
+        / 2.
     passed : bool
         Whether the null hypothesis is rejected.
 
@@ -90,9 +91,9 @@ class MarginDecision:
         Number of rows, clusters or data sets that would suffice for a decision if the difference and its variance remained the
         same. None if a decision has been reached, or if no number would suffice.
     passed : bool
-        Whether the required decision is reached: equivalent if requested, else superior, equivalent or non-inferior.
+        Whether the goal is reached: equivalence if requested, otherwise superiority or non-inferiority.
     test : str
-        Name of the test that the limits invert, such as "wilcoxon"; empty if unknown.
+        Name of the test from which the limits are derived, such as "wilcoxon"; empty if unknown.
     n : int
         Number of rows, clusters or data sets; 0 if unknown.
     caveats : tuple of Finding
@@ -119,7 +120,7 @@ class MarginDecision:
     caveats: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the decision as plain values, as in JSON documents.
+        """Return the decision as a dictionary of plain values, as used in JSON documents.
 
         Returns
         -------
@@ -147,7 +148,7 @@ class MarginDecision:
         }
 
     def frame(self) -> pd.DataFrame:
-        """Return the decision as a data frame with one row, with the p-value of each test."""
+        """Return the decision and the p-value of each test as a data frame with one row."""
         import pandas as pd
 
         p_values = {f"p_{test.name.replace('-', '_')}": test.p_value for test in self.tests}
@@ -157,7 +158,7 @@ class MarginDecision:
 
     @property
     def summary(self) -> str:
-        """Decision and caveats as text."""
+        """The decision and the caveats as text."""
         return " ".join([f"{self}.", *render_all(self.caveats)])
 
     def __str__(self) -> str:
@@ -196,9 +197,9 @@ def decide_margin(
     """Make a decision at a margin from the confidence limits of a difference.
 
     Each test is one-sided at significance level (1 - level) / 2. The following rules assume that higher values are better. The
-    new model is superior if the lower limit is above 0, and non-inferior if it is above -margin. It is equivalent if both
-    limits are within the margin, and inferior if the upper limit is below -margin. If the limits are NaN, the decision is
-    inconclusive.
+    new model is superior if the lower limit is above 0, and non-inferior if the lower limit is above -margin. The models are
+    equivalent if both limits are between -margin and margin. The new model is inferior if the upper limit is below -margin. If
+    the limits are NaN, the decision is inconclusive.
 
     Parameters
     ----------
@@ -211,11 +212,11 @@ def decide_margin(
     better : {"max", "min"}, default "max"
         Whether larger or smaller values are better.
     equivalent : bool, default False
-        Require equivalence instead of non-inferiority.
+        Whether to require equivalence instead of non-inferiority.
     units : int, optional
-        Number of rows, clusters or data sets, needed to estimate how many would suffice for a decision.
+        Number of rows, clusters or data sets. If given, the number that would suffice for a decision is estimated.
     df : float, optional
-        Degrees of freedom of the limits, for p-values of t tests. Default: normal distribution.
+        Degrees of freedom of the t distribution on which the limits are based. Default: the normal distribution.
     overlap : float, default 0
         Ratio of test rows to training rows if the units are splits of one data set. The variance of the mean difference is then
         s^2 (1/units + overlap).
@@ -234,7 +235,7 @@ def decide_margin(
     half_alpha = (1 - level) / 2
 
     def make_test(name: str, *nulls: float) -> MarginTest:
-        # A null below the difference is tested with the lower limit, a null above it with the upper limit.
+        # A null value below the difference is tested with the lower limit, a null value above it with the upper limit.
         tests = {
             "superiority": worst > 0,
             "non-inferiority": worst > -margin,
@@ -274,9 +275,9 @@ def decide_margin(
 
 
 def _compute_tail(distance: float, half_width: float, other_half_width: float, level: float, df: float) -> float:
-    """Compute the one-sided p-value of a null hypothesis at `distance` below the estimate.
+    """Compute the one-sided p-value of a null value that lies `distance` below the estimate.
 
-    The half-width towards the null gives the standard error, so the p-value and the limit agree.
+    The standard error is derived from the half-width on the side of the null value, so the p-value agrees with the limit.
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
@@ -292,7 +293,7 @@ def _compute_tail(distance: float, half_width: float, other_half_width: float, l
 
 
 def _agree(p: float, passed: bool, half_alpha: float) -> float:
-    """Correct the rounding error of p if p contradicts the decision."""
+    """Correct p for rounding errors if it contradicts the decision."""
     if math.isnan(p):
         return p
     return min(p, half_alpha) if passed else max(p, math.nextafter(half_alpha, 1))
@@ -301,9 +302,9 @@ def _agree(p: float, passed: bool, half_alpha: float) -> float:
 def _count_needed(
     gain: float, worst: float, best: float, margin: float, equivalent: bool, units: int, overlap: float
 ) -> int | None:
-    """Estimate how many units would make the limits exclude the nearest bound.
+    """Estimate how many units are needed for a decision.
 
-    The half-widths are assumed to shrink in proportion to the standard error.
+    The half-widths are assumed to be proportional to the standard error.
     """
     ratios = []
     if gain > -margin:
@@ -329,10 +330,10 @@ def margin_test(
     better: Better = "max",
     equivalent: bool = False,
 ) -> MarginDecision:
-    """Decide whether a learner is superior or non-inferior to another over several data sets.
+    """Decide whether one learner is superior or non-inferior to another over several data sets.
 
-    The decision is based on the confidence limits of first - second at level 1 - alpha. Each test is one-sided at significance
-    level alpha / 2.
+    The decision is based on the confidence limits of the difference (first minus second) at level 1 - alpha. Each test is
+    one-sided at significance level alpha / 2.
 
     Parameters
     ----------
@@ -341,16 +342,16 @@ def margin_test(
     margin : float
         The largest loss that does not matter; greater than 0.
     method : {"wilcoxon", "t"}, default "wilcoxon"
-        "wilcoxon" uses the Hodges-Lehmann estimate (the median of the means of all pairs of differences) and the limits that
-        invert the signed-rank test. These limits are exact for up to 500 differences. They assume that the differences are
-        symmetric. "t" uses the mean and the t interval, which assumes normal differences. Strongly asymmetric differences add a
-        caveat.
+        "wilcoxon" uses the Hodges-Lehmann estimate (the median of the means of all pairs of differences) and limits obtained by
+        inverting the signed-rank test. These limits are exact for up to 500 differences. They assume that the differences are
+        symmetric. "t" uses the mean and the t interval, which assumes normal differences. If the differences are strongly
+        asymmetric, a caveat is added.
     alpha : float, default 0.05
-        Significance level. Divide it by the number of comparisons if there are several.
+        Significance level. If there are several comparisons, divide it by their number.
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     equivalent : bool, default False
-        Require equivalence (two one-sided tests) instead of non-inferiority.
+        Whether to require equivalence (two one-sided tests) instead of non-inferiority.
 
     Returns
     -------
@@ -361,7 +362,7 @@ def margin_test(
     Raises
     ------
     InputError
-        If the margin is not greater than 0, or the scores are not paired.
+        If the margin is not greater than 0, or if the scores are not paired.
 
     Examples
     --------
@@ -392,7 +393,7 @@ def decide_by_t_limits(
     """Make a decision at a margin from the t interval of an outcome. `overlap` is None if the number of splits is fixed."""
     effect, df = outcome.effect, outcome.df
     assert effect is not None
-    # If the differences do not vary, the limits have no width, but this does not make them precise.
+    # If the differences do not vary, the interval has zero width, but this does not mean that the estimate is precise.
     is_constant = effect.low == effect.high
     low, high = (math.nan, math.nan) if is_constant else (effect.low, effect.high)
     decision = decide_margin(
@@ -442,7 +443,7 @@ def _compute_pair_averages(differences: FloatArray, scale: float) -> FloatArray:
 
 
 def _find_limits(averages: FloatArray, cdf: FloatArray, alpha: float) -> tuple[int, float, float]:
-    """Find the k-th smallest and the k-th largest average, beyond which the test rejects."""
+    """Find k and the confidence limits: the k-th smallest and the k-th largest average."""
     k = int(np.searchsorted(cdf, alpha / 2 * (1 + 1e-12), side="right"))
     return (k, float(averages[k - 1]), float(averages[-k])) if k else (0, -math.inf, math.inf)
 
@@ -450,7 +451,8 @@ def _find_limits(averages: FloatArray, cdf: FloatArray, alpha: float) -> tuple[i
 def compute_signed_rank_limits(differences: npt.ArrayLike, alpha: float = 0.05) -> tuple[float, float, float]:
     """Compute the Hodges-Lehmann estimate of differences and the limits that invert the Wilcoxon signed-rank test.
 
-    The limits are NaN if there are too many differences to compute them, and infinite if there are too few.
+    The limits are infinite if there are too few differences. If there are more than 5,000 or not all are finite, the estimate
+    is their mean and the limits are NaN.
 
     >>> [round(value, 4) for value in compute_signed_rank_limits([0.01, 0.02, 0.03, 0.05, 0.04, 0.3])]
     [0.035, 0.01, 0.3]
@@ -467,7 +469,7 @@ def _count_for_finite_limits(
 ) -> int:
     """Estimate how many differences are needed if there are too few for finite signed-rank limits.
 
-    The estimate is the number that t limits would need, but at least the number that finite signed-rank limits need.
+    The estimate is the number needed for a decision by t limits, but at least the number needed for finite signed-rank limits.
     """
     smallest = math.ceil(-math.log2(alpha / 2) - 1e-12)
     if np.ptp(compute_differences(a, b)) == 0:

@@ -1,7 +1,7 @@
 """Rules of thumb for sound comparisons, used by judgements and by the methodology checks of reports.
 
-Each check function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name. It returns no
-findings if the rule is followed.
+Each check function returns findings, or none if the rule is followed. The kind of a finding is the number of the check (FT002,
+FT003, FT008) or a name.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
 
 MAX_IMBALANCE_RATIO = 3.0
-"""Ratio of the largest to the smallest class. With two classes and this ratio, a trivial classifier has an accuracy of 75 %."""
+"""Class size ratio (largest / smallest) that raises FT002. With two classes, a trivial classifier then has 75 % accuracy."""
 
 MAJORITY_SENSITIVE = ("accuracy", "error_rate")
 """Measures that weight each class by its size and do not correct for chance."""
 
 MIN_CLASS_ROWS = 10
-"""With fewer rows of a class, a single row changes a rate over this class by ten percentage points or more."""
+"""With fewer rows in a class, a single row changes a rate over this class by more than ten percentage points."""
 
 MIN_ROWS = 30
-"""With fewer rows, every interval is wide."""
+"""With fewer rows, all confidence intervals are wide."""
 
 MIN_PARAMETRIC_DATASETS = 10
-"""With fewer data sets, the Shapiro-Wilk test hardly detects differences that are not normal."""
+"""With fewer data sets, the Shapiro-Wilk test has little power to detect non-normal differences."""
 
 MAX_DECISIVE_PROPORTION = 0.1
-"""The result depends on few data sets if removing at most this proportion of them (at least one) changes the best learner."""
+"""The result depends on few data sets if removing up to this proportion of them (at least one) changes the best learner."""
 
 MAX_SKEWNESS = 1.0
 """Absolute skewness above which differences are strongly asymmetric. An exponential distribution has a skewness of 2."""
@@ -53,7 +53,7 @@ def compute_skewness(d: FloatArray) -> float:
 
 
 def compute_min_wilcoxon_n(alpha: float) -> int:
-    """Compute the smallest n with which the two-sided Wilcoxon test can be significant; its smallest p is 2 ** (1 - n).
+    """Compute the smallest n for which the two-sided Wilcoxon test can be significant. Its smallest p is 2 ** (1 - n).
 
     >>> compute_min_wilcoxon_n(0.05), compute_min_wilcoxon_n(0.01), compute_min_wilcoxon_n(0.125)
     (6, 8, 4)
@@ -106,7 +106,7 @@ def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | No
     """Find the smallest set of data sets whose removal makes another learner the best.
 
     Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. At most 10 % of the data
-    sets are removed, but at least one. The result is None if the same learner remains best.
+    sets can be removed, but always at least one. The result is None if the best learner cannot change.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def compute_removal_limit(n_datasets: int) -> int:
 
 
 def _remove_favourable(gains: FloatArray, limit: int, by_signed_ranks: bool) -> list[int] | None:
-    """Find the fewest gains whose removal makes the sum of gains (or signed ranks) negative; None if the limit is too low."""
+    """Find the fewest gains whose removal makes the sum of gains (or signed ranks) negative; None if `limit` is too low."""
     from scipy.stats import rankdata
 
     order = np.argsort(-gains, kind="stable")

@@ -39,12 +39,12 @@ ALIASES: dict[str, str] = {
     "t-test": "paired_t",
     "paired-t-test": "paired_t",
 }
-"""Other names of procedures, in lower case with hyphens. An alias is accepted wherever its procedure is an option."""
+"""Alternative names of procedures, in lower case with hyphens. An alias is accepted wherever its procedure is an option."""
 
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """Display name, citation and symbol of the statistic of a test or procedure."""
+    """Facts about a test or procedure: display name, citation, and symbol of its statistic."""
 
     display_name: str
     cite: str = ""
@@ -52,7 +52,7 @@ class MethodFacts:
 
 
 methods: dict[str, MethodFacts] = {}
-"""Facts about tests, procedures and effect sizes by name. Each is registered in the module that defines it."""
+"""Facts about tests, procedures and effect sizes, by name. Each module registers those that it defines."""
 
 
 def register_method(name: str, display_name: str, *, cite: str = "", statistic: str = "") -> None:
@@ -65,7 +65,7 @@ def register_method(name: str, display_name: str, *, cite: str = "", statistic: 
     display_name : str
         Human-readable name, such as "Wilcoxon signed-rank test".
     cite : str, optional
-        Works that describe the method, separated by semicolons.
+        Publications that describe the method, separated by semicolons.
     statistic : str, optional
         Symbol of the test statistic, such as "W".
     """
@@ -103,7 +103,7 @@ N = TypeVar("N", bound=str)
 
 
 def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
-    """Return the option that a name or alias refers to.
+    """Return the option to which a name or alias refers.
 
     Case is ignored, and hyphens, underscores and spaces are interchangeable.
 

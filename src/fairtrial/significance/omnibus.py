@@ -1,13 +1,13 @@
 """Omnibus tests of several learners: Friedman, Iman-Davenport, aligned ranks, Quade, Page and repeated-measures ANOVA.
 
 Each rank test assigns a rank score to every cell of the table. The rank scores are centred within each data set. Under the null
-hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of each learner's sum of rank scores, and let A
-be the sum of all squared rank scores. Over all permutations within data sets, the covariance of S is A / (k - 1) (I - 1/k). All
-statistics here and in `posthoc` follow from S and A.
+hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of the learners' sums of rank scores, and let A
+be the sum of all squared rank scores. Over all permutations within data sets, the covariance matrix of S is A / (k - 1) (I -
+1/k). The rank statistics in this module and in `posthoc` follow from S and A.
 
-Every rank statistic here increases with the sum of squares of S. Its exact p-value is the proportion of all permutations within
-data sets whose sum of squares is at least as large as the observed one. Data sets are permuted independently, so the
-distribution of S is built up one data set at a time. Sums that differ only in the order of the learners are merged.
+All rank statistics except Page's L increase with the sum of squares of S. Their exact p-value is the proportion of all
+permutations within data sets with a sum of squares at least as large as the observed one. Data sets are permuted independently,
+so the distribution of S is built up one data set at a time. Sums that differ only in the order of the learners are merged.
 """
 
 from __future__ import annotations
@@ -55,10 +55,11 @@ Ties = Literal["corrected", "uncorrected"]
 Distribution = Literal["auto", "exact", "monte-carlo", "asymptotic"]
 DISTRIBUTIONS: tuple[Distribution, ...] = ("auto", "exact", "monte-carlo", "asymptotic")
 
-# Up to this many data sets or cells, p-values come from permutations. In a simulation (100,000 tables each, 3 to 10 learners)
-# the type I error of the F test is at most 5.6 % at 5 % and 1.2 % at 1 % beyond, and up to 20 % at 5 % below (3 x 3).
+# Up to this many data sets or cells, p-values are computed by permutation. The type I error of the F test was simulated
+# (100,000 tables each, 3 to 10 learners). In larger tables, it is at most 5.6 % at the 5 % level and 1.2 % at the 1 % level. In
+# smaller tables, it is up to 20 % at the 5 % level (3 x 3).
 _MAX_PERMUTED_DATASETS, _MAX_PERMUTED_CELLS = 12, 50
-# Largest number of sums of ranks, and of orders of the learners, that the exact distribution enumerates for one data set.
+# Largest numbers of rank sums and of orders of the learners that are enumerated for one data set.
 _MAX_ENUMERATED, _MAX_ORDERS = 1_000_000, 50_000
 _CHUNK_CELLS = 500_000
 
@@ -69,10 +70,10 @@ _ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 class RankScores:
     """Rank scores of k learners on N data sets.
 
-    They are exact multiples of a fraction, so equal sums are equal floats.
+    All rank scores are multiples of a fraction that floats represent exactly, so equal sums are equal floats.
 
-    `without_ties` is the sum of squares that would result without ties. Multiplying a learner's sum of rank scores by `unit`
-    gives its mean. `centre` is the mean rank over all learners.
+    `without_ties` is the sum of squares that would result without ties. The mean rank of a learner is `centre`, the mean over
+    all learners, plus `unit` times its sum of rank scores.
     """
 
     cells: FloatArray
@@ -137,8 +138,8 @@ def friedman(
 ) -> Outcome:
     """Test whether any of several learners differ, using the Friedman test.
 
-    The statistic asymptotically has a chi-squared distribution with k - 1 degrees of freedom. The asymptotic p-value is more
-    conservative than that of `iman_davenport`, whereas the exact p-values of both tests are equal.
+    Asymptotically, the statistic has a chi-squared distribution with k - 1 degrees of freedom. The asymptotic p-value is more
+    conservative than that of `iman_davenport`. The exact p-values of both tests are equal.
 
     Parameters
     ----------
@@ -147,15 +148,15 @@ def friedman(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     ties : {"corrected", "uncorrected"}, default "corrected"
-        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
-        ties (Demšar 2006), which is conservative.
+        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance of ranks
+        without ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
         How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
         and "asymptotic" uses the chi-squared distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and
-        the asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million
-        steps.
+        the asymptotic distribution for larger tables. Permutations are enumerated if this takes at most about a million steps,
+        and are otherwise drawn at random.
     resamples : int, default 50000
-        Number of random orders for "monte-carlo".
+        Number of random orders, if not all orders are enumerated.
     seed : int, default 0
         Seed of the random orders.
 
@@ -163,8 +164,8 @@ def friedman(
     -------
     Outcome
         The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
-        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
-        statistic is NaN and p is 1.
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If the learners do not differ on any data set,
+        the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def aligned_ranks(
     """Test whether any of several learners differ, using the Friedman aligned ranks test.
 
     The mean of each data set is subtracted from its scores, and all scores are ranked together. Large differences therefore
-    count more than in the Friedman test, and scores must be comparable between data sets. The statistic asymptotically has a
+    count more than in the Friedman test, and scores must be comparable between data sets. Asymptotically, the statistic has a
     chi-squared distribution with k - 1 degrees of freedom (Hodges & Lehmann 1962; García et al. 2010).
 
     Parameters
@@ -199,15 +200,15 @@ def aligned_ranks(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     ties : {"corrected", "uncorrected"}, default "corrected"
-        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
-        ties (Demšar 2006), which is conservative.
+        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance of ranks
+        without ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
         How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
         and "asymptotic" uses the chi-squared distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and
-        the asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million
-        steps.
+        the asymptotic distribution for larger tables. Permutations are enumerated if this takes at most about a million steps,
+        and are otherwise drawn at random.
     resamples : int, default 50000
-        Number of random orders for "monte-carlo".
+        Number of random orders, if not all orders are enumerated.
     seed : int, default 0
         Seed of the random orders.
 
@@ -215,8 +216,8 @@ def aligned_ranks(
     -------
     Outcome
         The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
-        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
-        statistic is NaN and p is 1.
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If the learners do not differ on any data set,
+        the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def iman_davenport(
 ) -> Outcome:
     """Test whether any of several learners differ, using the Friedman test (Iman-Davenport).
 
-    The statistic asymptotically has an F distribution with k - 1 and (k - 1)(N - 1) degrees of freedom. This form is less
+    Asymptotically, the statistic has an F distribution with k - 1 and (k - 1)(N - 1) degrees of freedom. This form is less
     conservative than the chi-squared form. If all data sets rank the learners in the same way, F is infinite, and p is the
     probability of such agreement by chance.
 
@@ -251,14 +252,15 @@ def iman_davenport(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     ties : {"corrected", "uncorrected"}, default "corrected"
-        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
-        ties (Demšar 2006), which is conservative.
+        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance of ranks
+        without ties (Demšar 2006), which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
         How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
         and "asymptotic" uses the F distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and the
-        asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million steps.
+        asymptotic distribution for larger tables. Permutations are enumerated if this takes at most about a million steps, and
+        are otherwise drawn at random.
     resamples : int, default 50000
-        Number of random orders for "monte-carlo".
+        Number of random orders, if not all orders are enumerated.
     seed : int, default 0
         Seed of the random orders.
 
@@ -266,8 +268,8 @@ def iman_davenport(
     -------
     Outcome
         The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
-        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
-        statistic is NaN and p is 1.
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If the learners do not differ on any data set,
+        the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -297,8 +299,8 @@ def quade(
     """Test whether any of several learners differ, using the Quade test.
 
     The Quade test extends the Friedman test: it weights each data set by the rank of its range of scores. Scores must therefore
-    be comparable between data sets. The statistic asymptotically has an F distribution with k - 1 and (k - 1)(N - 1) degrees of
-    freedom. Ties receive mean ranks, and the variance is that of the observed ranks, as in R.
+    be comparable between data sets. Asymptotically, the statistic has an F distribution with k - 1 and (k - 1)(N - 1) degrees
+    of freedom. Ties receive mean ranks, and the variance is that of the observed ranks, as in R.
 
     Parameters
     ----------
@@ -309,9 +311,10 @@ def quade(
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
         How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
         and "asymptotic" uses the F distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and the
-        asymptotic distribution for larger tables. The permutations are enumerated if this takes at most about a million steps.
+        asymptotic distribution for larger tables. Permutations are enumerated if this takes at most about a million steps, and
+        are otherwise drawn at random.
     resamples : int, default 50000
-        Number of random orders for "monte-carlo".
+        Number of random orders, if not all orders are enumerated.
     seed : int, default 0
         Seed of the random orders.
 
@@ -319,8 +322,8 @@ def quade(
     -------
     Outcome
         The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
-        zero if and only if p is below 0.05. `details` contains the mean ranks. If all scores of every data set are equal, the
-        statistic is NaN and p is 1.
+        zero if and only if p is below 0.05. `details` contains the mean ranks. If the learners do not differ on any data set,
+        the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -348,13 +351,13 @@ def anova(scores: ScoreTable | pd.DataFrame | npt.ArrayLike) -> Outcome:
     Returns
     -------
     Outcome
-        `p_value` assumes sphericity: all differences between learners have the same variance. `details` contains `epsilon` of
-        Greenhouse and Geisser (1 means sphericity) and `p_corrected`, which does not assume sphericity. The effect is partial
-        eta squared with an interval from the noncentral F distribution.
+        `p_value` assumes sphericity: all differences between learners have the same variance. `details` contains the
+        Greenhouse-Geisser `epsilon` (1 means sphericity) and `p_corrected`, which does not assume sphericity. The effect is
+        partial eta squared, with an interval based on the noncentral F distribution.
 
     Notes
     -----
-    If all scores of every data set are equal, F is NaN and p is 1. If the differences are the same on every data set, F is
+    If the learners do not differ on any data set, F is NaN and p is 1. If the differences are the same on every data set, F is
     infinite and p is NaN because there is no error variance.
 
     Examples
@@ -423,7 +426,7 @@ def page_trend(
         draws random orders. "asymptotic" uses the normal distribution with a variance corrected for ties. "auto" uses
         permutations for up to 12 data sets or 50 scores, and the asymptotic distribution for larger tables.
     resamples : int, default 50000
-        Number of random orders for "monte-carlo".
+        Number of random orders, if not all orders are enumerated.
     seed : int, default 0
         Seed of the random orders.
 
@@ -431,8 +434,8 @@ def page_trend(
     -------
     Outcome
         The statistic is Page's L: the rank sum of each learner times its position in the order, summed over the learners. The
-        effect is the mean Spearman correlation between the order and the scores of a data set, without an interval. If all
-        scores of every data set are equal, p is 1.
+        effect is the Spearman correlation between the order and the scores, averaged over data sets. It has no interval. If the
+        learners do not differ on any data set, p is 1.
 
     Examples
     --------
@@ -458,7 +461,7 @@ def page_trend(
     p = 1.0 if not deviation else float(ndtr(-z)) if permuted is None else permuted.p_value
     if not deviation:
         _warn_omnibus_undefined("page_trend", render(_ALL_SCORES_EQUAL))
-    # Data sets on which all learners are equal have no correlation.
+    # If all scores on a data set are equal, the correlation is undefined.
     spread = np.sqrt((positions**2).sum() * squares[squares > 0])
     correlation = float(((centred @ positions)[squares > 0] / spread).mean()) if deviation else float("nan")
     nan = float("nan")
@@ -479,7 +482,7 @@ def page_trend(
 
 
 def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, plan: PermutationPlan) -> PermutedP | None:
-    """Compute the p-value of a trend from permutations within data sets; None if the asymptotic test is to be used."""
+    """Compute the permutation p-value of a trend, or return None if the asymptotic test is to be used."""
     n, k = centred.shape
     if plan.distribution == "asymptotic" or (plan.distribution == "auto" and not permutes_by_default(n, k)):
         return None
@@ -505,15 +508,16 @@ def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, pla
 
 @lru_cache(maxsize=256)
 def _enumerate_trend(row: tuple[int, ...], weights: tuple[int, ...]) -> tuple[int, FloatArray]:
-    """Return the smallest trend of a data set and the probabilities of this and all larger trends."""
+    """Return the smallest possible trend on a data set and the probabilities of this and all larger trends."""
     trends = np.array(list(permutations(row)), dtype=np.int64) @ np.array(weights)
     return int(trends.min()), np.bincount(trends - trends.min()) / len(trends)
 
 
 def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
-    """Compute the sum of squares between learners and that of the residuals; rounding errors count as zero."""
+    """Compute the sums of squares between learners and of the residuals. Sums within rounding error are set to zero."""
     n, k = values.shape
-    # Only differences within a data set matter. Subtracting the first learner removes common offsets before rounding.
+    # Only differences within a data set matter. Subtracting the scores of the first learner removes common offsets before
+    # rounding.
     d = round_noise(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
     columns = d.mean(axis=0) - d.mean()
     residuals = d - d.mean(axis=1, keepdims=True) - columns
@@ -523,7 +527,7 @@ def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
 
 
 def compute_sphericity(values: FloatArray) -> float:
-    """Compute the epsilon of Greenhouse and Geisser; NaN if the residuals are zero."""
+    """Compute the Greenhouse-Geisser epsilon; NaN if the residuals are zero."""
     k = values.shape[1]
     if compute_sums_of_squares(values)[1] == 0:
         return float("nan")
@@ -573,7 +577,7 @@ def _build_f_outcome(
     elif np.isinf(f):
         p = float(_count_orders(rank_scores.cells[0])) ** -(n - 1)
     else:
-        # For full agreement, the rarest result, the F distribution can give a p-value below the probability of this result.
+        # The F test can yield a p-value below the probability of full agreement, although no result is rarer.
         p = max(float(fdtrc(*df, f)), float(factorial(k)) ** -(n - 1))
     return _build_rank_outcome(test, table, rank_scores, (f, p, df), better, ties, permuted)
 
@@ -587,7 +591,7 @@ class PermutedP:
 
     @property
     def variant(self) -> str:
-        """ "exact", or the number of random permutations."""
+        """Form of the test: "exact", or the number of random permutations."""
         return "exact" if self.resamples is None else f"Monte Carlo, {self.resamples:,} permutations"
 
 
@@ -605,7 +609,7 @@ class PermutationPlan:
         _check.check_whole_number("seed", self.seed, 0)
 
     def compute_p(self, scores: FloatArray) -> PermutedP | None:
-        """Compute the p-value of rank scores from permutations within data sets; None if the asymptotic test is to be used.
+        """Compute the permutation p-value of rank scores, or return None if the asymptotic test is to be used.
 
         The rank scores must be multiples of 1/4.
         """
@@ -634,7 +638,7 @@ class PermutationPlan:
 def _sort_rows(cells: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     """Sort rank scores within and between data sets.
 
-    Data sets with the most possible orders come first, because the first data set need not be permuted.
+    Data sets with the most possible orders come first, because the first data set does not need to be permuted.
     """
     rows = (tuple(sorted(row)) for row in cells.tolist())
     return tuple(sorted(rows, key=lambda row: (-_count_orders(np.array(row)), row)))
@@ -651,7 +655,7 @@ def permutes_by_default(n: int, k: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[np.int64], FloatArray] | None:
-    """Return the possible sums of squares of S in ascending order with their upper tail probabilities; None if too many."""
+    """Return the possible sums of squares of S, sorted, and their upper tail probabilities; None if there are too many."""
     sums = np.array(rows[:1], dtype=np.int64)
     chances: FloatArray = np.ones(1)
     n_orders = [_count_orders(np.array(row)) for row in rows]
@@ -667,7 +671,7 @@ def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[n
         sums, chances, codes = kernels.add_row(sums, chances, np.array(row, dtype=np.int64), n_orders[i], limit)
         if not len(sums):
             return None
-        # Sorted sums make the result independent of the hash table.
+        # Sorting the sums makes the result independent of the hash table.
         ascending = np.argsort(codes)
         sums, chances = sums[ascending], chances[ascending]
     values, inverse = np.unique((sums**2).sum(axis=1), return_inverse=True)
@@ -725,7 +729,7 @@ def _build_rank_outcome(
 
 
 def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p: float) -> Effect:
-    """Compute Kendall's W; omit the interval if a test other than the Friedman test contradicts it."""
+    """Compute Kendall's W. Omit its interval if it contradicts a test other than the Friedman test."""
     is_friedman = test in ("friedman", "iman_davenport")
     effect = compute_concordance(table, better, p if is_friedman else None)
     if is_friedman or np.isnan(effect.low) or (p < 1 - effect.level) == (effect.low > 0):
@@ -737,8 +741,7 @@ def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p:
 def compute_concordance(table: ScoreTable, better: Better, p_value: float | None, level: float = 0.95) -> Effect:
     """Compute Kendall's W: 0 if the data sets do not agree on the order of the learners, 1 if they agree fully.
 
-    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value comes from the F
-    distribution.
+    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
     """
     n, k = table.shape
     cells = compute_friedman_ranks(table, better).cells
@@ -751,7 +754,7 @@ def compute_concordance(table: ScoreTable, better: Better, p_value: float | None
         note = "no interval because all data sets agree"
         warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=6)
         return Effect(name, 1.0, nan, nan, level, note)
-    # The F limits are too narrow for large W; the jackknife limits are too narrow for very regular tables.
+    # The F limits are too narrow for large W, and the jackknife limits are too narrow for very regular tables.
     f = (n - 1) * w / (1 - w)
     limits = (*_compute_explained_limits(f, n, k, level), *compute_jackknife_limits(cells, level))
     low, high = _match_test((min(limits), max(limits)), f, (n, k), p_value, level)
@@ -759,7 +762,7 @@ def compute_concordance(table: ScoreTable, better: Better, p_value: float | None
 
 
 def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
-    """Compute jackknife limits of the mean rank correlation between data sets on Fisher's scale; () if undefined."""
+    """Compute jackknife limits of the mean rank correlation between data sets, using Fisher's z; () if undefined."""
     from scipy.special import stdtrit
 
     n, squares = len(cells), (cells**2).sum(axis=1)
@@ -782,10 +785,9 @@ def _transform_fisher(correlation: FloatArray) -> FloatArray:
 
 
 def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, level: float = 0.95) -> Effect:
-    """Compute partial eta squared, F / (F + N - 1): the explained proportion of the variance within data sets.
+    """Compute partial eta squared, F / (F + N - 1): the proportion of variance within data sets that learners explain.
 
-    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value comes from the F
-    distribution.
+    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
     """
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
@@ -794,12 +796,12 @@ def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, 
         return Effect(name, 1.0, nan, nan, level, "no interval because all data sets agree")
     estimate = f / (f + n - 1)
     low, high = _match_test(_compute_explained_limits(f, n, k, level), f, (n, k), p_value, level)
-    # For a tiny F both limits are zero although the estimate is not.
+    # For a tiny F, both limits are zero although the estimate is not.
     return Effect(name, estimate, min(low, estimate), max(high, estimate), level)
 
 
 def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
-    """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), where lambda is the noncentrality."""
+    """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), where lambda is the noncentrality parameter."""
     low, high = compute_noncentral_f_limits(f, k - 1, (k - 1) * (n - 1), level)
     return low / (low + n * (k - 1)), high / (high + n * (k - 1))
 
@@ -807,11 +809,11 @@ def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[f
 def _match_test(
     limits: tuple[float, float], f: float, shape: tuple[int, int], p_value: float | None, level: float
 ) -> tuple[float, float]:
-    """Make the limits of the explained proportion agree with a test: exclude zero if and only if p is below 1 - level.
+    """Adjust the limits of the explained proportion, so that they exclude zero if and only if p is below 1 - level.
 
-    No proportion can be smaller than zero, so the test of zero is one-sided. Proportions below 1 / (N + 1), which is about the
-    mean of W if the learners do not differ, are therefore excluded by one-sided tests. Larger proportions are excluded by
-    two-sided tests. Each test has the type I error 1 - level, so the interval has the confidence level `level`.
+    A proportion cannot be negative, so the test of zero is one-sided. Proportions below 1 / (N + 1) are therefore excluded by
+    one-sided tests. This value is about the mean of W if the learners do not differ. Larger proportions are excluded by
+    two-sided tests. Each test has a type I error of 1 - level, so the interval has the confidence level `level`.
     """
     from scipy.optimize import brentq
     from scipy.special import fdtrc, ncfdtr
@@ -823,7 +825,7 @@ def _match_test(
     high = max(high, 1 / (n + 1))
     if p >= alpha:
         return 0.0, high
-    # An exact p-value differs from that of the F distribution. The tests of small proportions are scaled by the same ratio.
+    # An exact p-value differs from that of the F test. The p-values of small proportions are scaled by the same ratio.
     scale = p_asymptotic / p if p_asymptotic > 1e-12 else 1.0
 
     def compute_excess(noncentrality: float) -> float:

@@ -34,7 +34,7 @@ class Effect:
     level : float, default 0.95
         Confidence level of the interval.
     note : str
-        Size by a published convention, type of interval, or the reason why a value is undefined.
+        Magnitude by a published convention, type of interval, or the reason why a value is undefined.
 
     Examples
     --------
@@ -77,11 +77,11 @@ class Outcome:
     alternative : str, default "two-sided"
         The alternative hypothesis.
     ties, zeros : Finding or None
-        Treatment of ties and of zero differences; None if none occurred.
+        How ties and zero differences were treated; None if there were none.
     effect : Effect or None
         Effect size with its confidence interval.
     details : mapping of str to float
-        Further results by name, e.g. R+ and R- of the Wilcoxon test.
+        Further results, by name, e.g. R+ and R- of the Wilcoxon test.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     resamples : int or None
@@ -136,12 +136,12 @@ class Outcome:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Treatment of ties and zero differences, followed by the caveats."""
+        """How ties and zero differences were treated, followed by the caveats."""
         return tuple(finding for finding in (self.ties, self.zeros, *self.caveats) if finding is not None)
 
     @property
     def summary(self) -> str:
-        """Result, effect size and caveats as text."""
+        """The result, the effect size and the caveats as text."""
         lines = [str(self), str(self.effect) if self.effect else ""]
         return " ".join([*(f"{capitalize(line)}." for line in lines if line), *render_all(self.findings)])
 

@@ -49,9 +49,9 @@ def permutation_test(
     stop_after: int | None = None,
     **params: Any,
 ) -> Outcome:
-    """Test whether a measure differs between two models by swapping their predictions.
+    """Test whether a measure differs between two models, using a permutation test that swaps their predictions.
 
-    If both models are equally good, swapping their predictions changes the difference only by chance. The p-value is the
+    If the two models are interchangeable, swapping their predictions changes the difference only by chance. The p-value is the
     proportion of swaps with an absolute difference at least as large as the observed one. If all distinct swaps can be
     enumerated, p is exact. Otherwise, p is (1 + count) / (1 + resamples), where count is the number of random swaps with such a
     difference.
@@ -94,8 +94,8 @@ def permutation_test(
 
     Notes
     -----
-    If the measure is undefined after a swap, the swap counts as at least as extreme as the observed difference. For rank-based
-    measures, the scores are replaced with their ranks within each model, because two models can use different scales.
+    If the measure is undefined after a swap, the resulting difference is treated as extreme, which can only increase p. For
+    rank-based measures, the scores of each model are replaced by their ranks, because two models can use different scales.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def label_permutation(
     seed: int = 0,
     **options: Any,
 ) -> Outcome:
-    """Test whether a learner scores better than on randomly permuted labels.
+    """Test whether a learner scores better on the true labels than on randomly permuted labels.
 
     The whole cross-validation is repeated with permuted labels. The one-sided p-value is (1 + count) / (1 + resamples), where
     count is the number of permutations with at least as good a score.
@@ -170,7 +170,7 @@ def label_permutation(
     y : array-like of shape (n,)
         Labels.
     measure : str or Measure, default "accuracy"
-        The measure.
+        Measure of the cross-validated predictions.
     cv : int or splitter, default 10
         Number of stratified folds, or a splitter.
     resamples : int, default 200
@@ -250,11 +250,11 @@ class Swaps(Protocol):
         """Compute the difference after each distinct swap, and the probability of each swap; None if there are too many."""
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences after random swaps. `first` is the number of the first swap, used as a seed."""
+        """Compute the differences after random swaps. The number of the first swap, `first`, is part of the seed."""
 
 
 class PermutationResult(NamedTuple):
-    """The p-value of a permutation test, whether it is exact, the number of swaps, and the number of undefined differences."""
+    """Result of a permutation test: p-value, whether it is exact, number of swaps, and number of undefined differences."""
 
     p_value: float
     is_exact: bool
@@ -264,10 +264,10 @@ class PermutationResult(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelSwaps:
-    """Swaps of predicted labels. The swapped units are rows or clusters, and identical units are counted together.
+    """Swaps of predicted labels. The swapped units are rows or clusters. Units of the same kind are counted together.
 
-    `tables` contains the confusion tables of both models, and `sizes` contains the number of units of each kind. `moves`
-    contains the change in the first table if one unit of each kind is swapped.
+    `tables` contains the confusion matrices of both models, and `sizes` contains the number of units of each kind. For each
+    kind, `moves` contains the change in the first matrix if one such unit is swapped.
     """
 
     measure: LabelMeasure
@@ -308,7 +308,7 @@ class LabelSwaps:
     def from_counts(
         cls, measure: LabelMeasure, labels: tuple[Any, ...], positive: int | None, counts: FloatArray
     ) -> LabelSwaps:
-        """Build swaps from the counts of rows by true label and by the labels that the two models predict."""
+        """Build swaps from counts of rows by true label, first predicted label and second predicted label."""
         k = len(labels)
         true, first, second = np.nonzero(counts)
         sizes, identity = counts[true, first, second], np.eye(k * k)
@@ -319,7 +319,7 @@ class LabelSwaps:
         return cls(measure, {"average": "auto"}, labels, positive, tables, sizes[differs].astype(np.intp), moves)
 
     def compute_observed(self) -> tuple[float, float]:
-        """Compute the measure of both models."""
+        """Compute the measure for both models."""
         first, second = self._compute_table_values(self.tables)
         return float(first), float(second)
 
@@ -337,7 +337,7 @@ class LabelSwaps:
         return self._compute_swap_differences(swapped), np.exp((ways - self.sizes * math.log(2)).sum(axis=1))
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences after random swaps. `first` is the number of the first swap, used as a seed."""
+        """Compute the differences after random swaps. The number of the first swap, `first`, is part of the seed."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -376,7 +376,7 @@ class RowSwaps:
         return len(self.rows.true) // 2
 
     def compute_observed(self) -> tuple[float, float]:
-        """Compute the measure of both models."""
+        """Compute the measure for both models."""
         first, second = (
             self.measure.compute_values(self.rows, draw_counts, **self.params)[0]
             for draw_counts in _count_draws(np.zeros((1, self.n), dtype=bool))
@@ -396,7 +396,7 @@ class RowSwaps:
         return np.concatenate(run_in_chunks(enumerate_chunk, count, _CHUNK // self.n)), np.full(count, 1 / count)
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences after random swaps. `first` is the number of the first swap, used as a seed."""
+        """Compute the differences after random swaps. The number of the first swap, `first`, is part of the seed."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -423,7 +423,7 @@ def _compute_difference(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _count_draws(swapped: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the weights (0 or 1) of the rows of both models in the first and in the second model after each swap."""
+    """Return 0/1 weights that assign the rows of both models to the first and to the second model after each swap."""
     first = np.concatenate([~swapped, swapped], axis=1).astype(np.uint8)
     return first, np.asarray(1 - first)
 
@@ -470,7 +470,10 @@ def _rank_scores(name: str, scores: npt.NDArray[Any]) -> FloatArray:
 def compute_permutation_p(
     swaps: Swaps, observed: tuple[float, float], resamples: int, seed: int, stop_after: int | None = None
 ) -> PermutationResult:
-    """Compute p from all swaps, or from random swaps until `stop_after` of them are at least as extreme."""
+    """Compute p from all swaps or, if there are too many, from random swaps.
+
+    Drawing stops as soon as `stop_after` random swaps are at least as extreme as the observed difference.
+    """
     enumerated = swaps.enumerate_swaps()
     if np.isnan(observed[0] - observed[1]):
         return PermutationResult(float("nan"), enumerated is not None, 0, 0)
@@ -497,13 +500,13 @@ def compute_permutation_p(
 
 
 def _compute_tolerance(first: float, second: float) -> float:
-    """Compute an upper bound of the rounding error of the difference."""
+    """Compute an upper bound on the rounding error of the difference."""
     largest = max(abs(first), abs(second))
     return 1e-10 * largest if math.isfinite(largest) else 0.0
 
 
 def list_permutation_caveats(measure: Measure | None, undefined: int) -> tuple[Finding, ...]:
-    """List the limitations of a permutation test."""
+    """List the caveats of a permutation test."""
     caveats = []
     if measure is not None and measure.facts.needs == "scores" and not measure.facts.rank_based:
         caveats.append(Finding.of("shared_scale"))

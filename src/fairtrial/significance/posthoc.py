@@ -4,12 +4,14 @@ The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is 
 these pairs are equal. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value
 of a pair is the largest |I| min p(I) over the exhaustive sets I that contain the pair. Enumerating these Bell(k) - 1 sets is
 feasible for up to about 9 learners. For more learners, let v be the smallest p-value of I. The blocks of I are cliques in the
-graph of pairs with p >= v. For each pair, we need the partition into cliques that has the most pairs and in which the two
-learners share a block. Dynamic programming over subsets of learners finds this partition for all pairs at once.
+graph of pairs with p >= v. For each pair of learners, the procedure needs a partition into cliques in which both share a block.
+It must be the one with the most pairs. Dynamic programming over subsets of learners finds these partitions for all pairs at
+once.
 
-With few data sets, the p-value of a pair is exact. If two learners are swapped on a data set, only the sign of the difference
-between their ranks changes, regardless of the other learners. The Shaffer and Bergmann-Hommel procedures then use the exact
-omnibus test, instead of the smallest p-value, for the hypothesis that all learners are equal (closed testing).
+With few data sets, the p-value of a pair is exact: it is computed from all swaps of the two learners. A swap on a data set
+changes only the sign of the difference between their ranks, regardless of the other learners. For the hypothesis that all
+learners are equal, the Shaffer and Bergmann-Hommel procedures then use the exact omnibus test instead of the smallest p-value
+(closed testing).
 """
 
 from __future__ import annotations
@@ -56,19 +58,19 @@ register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2
 
 
 def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
-    """Adjust the p-values of all pairs of learners by the static procedure of Shaffer (1986).
+    """Adjust the p-values of all pairs of learners, using the static procedure of Shaffer (1986).
 
     The procedure modifies the Holm procedure: it multiplies p-values by the number of hypotheses that can be true at the same
-    time. If one pair of learners differs, another pair must differ, too. The procedure is valid under any dependence and never
-    less powerful than Holm.
+    time. For example, if one pair of three learners differs, at least one other pair must differ, too. The procedure is valid
+    under any dependence and is never less powerful than Holm.
 
     Parameters
     ----------
     p_values : array-like of shape (k (k - 1) / 2,)
         Raw p-values of all pairs of k learners.
     p_overall : float, optional
-        p-value of a test of the hypothesis that all learners are equal. If given, this test decides on that hypothesis, so
-        fewer pairs count at the first step. No adjusted p-value is then smaller than `p_overall`.
+        p-value of a test of the hypothesis that all learners are equal. If given, this test decides on that hypothesis, so the
+        smallest p-value is multiplied by a smaller number. No adjusted p-value is then smaller than `p_overall`.
 
     Returns
     -------
@@ -94,13 +96,13 @@ def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Float
 
 
 def _bound_by_overall(p: FloatArray, p_overall: float | None) -> FloatArray:
-    """Return the smallest possible adjusted p-values."""
+    """Return lower bounds of the adjusted p-values."""
     return p if p_overall is None else np.maximum(p, check_p_values([p_overall])[0])
 
 
 @cache
 def count_true_pairs(k: int) -> frozenset[int]:
-    """Return Shaffer's S(k): the numbers of pairs among k learners that can be equal at the same time.
+    """Return Shaffer's S(k): the possible numbers of equal pairs among k learners.
 
     >>> sorted(count_true_pairs(4))
     [0, 1, 2, 3, 6]
@@ -111,7 +113,7 @@ def count_true_pairs(k: int) -> frozenset[int]:
 
 
 def count_learners(pairs: int) -> int:
-    """Return the number of learners that have this many pairs."""
+    """Return the number of learners that form this many pairs."""
     k = (1 + isqrt(1 + 8 * pairs)) // 2
     if comb(k, 2) != pairs:
         examples = ", ".join(str(count) for count in accumulate(range(1, 6)))
@@ -126,9 +128,9 @@ _MAX_ONE_THREAD = 10  # up to this many learners, threads cost more than they sa
 
 
 def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
-    """Adjust the p-values of all pairs of learners by the Bergmann-Hommel procedure (1988).
+    """Adjust the p-values of all pairs of learners, using the Bergmann-Hommel procedure (1988).
 
-    The procedure is valid under any dependence and never less powerful than the static procedure of Shaffer.
+    The procedure is valid under any dependence and is never less powerful than the static procedure of Shaffer.
 
     Parameters
     ----------
@@ -136,8 +138,8 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
         Raw p-values of all pairs of k learners, 2 <= k <= 16, in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ... This is the
         order of `itertools.combinations` and of SciPy's `squareform`.
     p_overall : float, optional
-        p-value of a test of the hypothesis that all learners are equal. If given, this test decides on that hypothesis, instead
-        of the smallest p-value. No adjusted p-value is then smaller than `p_overall`.
+        p-value of a test of the hypothesis that all learners are equal. If given, this test, instead of the smallest p-value,
+        decides on that hypothesis. No adjusted p-value is then smaller than `p_overall`.
 
     Returns
     -------
@@ -146,8 +148,8 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
 
     Notes
     -----
-    A pair with a larger raw p-value can have a smaller adjusted p-value. In the example, this applies to the third pair
-    compared with the fourth.
+    A pair with a larger raw p-value can have a smaller adjusted p-value. In the example, this is the case for the third and the
+    fourth pair.
 
     Examples
     --------
@@ -164,7 +166,7 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
     square[np.triu_indices(k, 1)] = p
     square += square.T
     thresholds = np.unique(p)
-    # If the overall test decides whether all learners are equal, the next largest set of pairs leaves one learner out.
+    # If the overall test decides whether all learners are equal, the next largest set of equal pairs excludes one learner.
     most = comb(k, 2) if p_overall is None or k == 2 else comb(k - 1, 2)
     chunk = -(-len(thresholds) // (8 if k > _MAX_ONE_THREAD else 1))
     scaled = run_in_chunks(
@@ -211,11 +213,11 @@ class Comparison:
     first, second : str
         Names of the learners.
     statistic : float
-        The test statistic of the difference first - second.
+        The test statistic of the difference (first minus second).
     p_raw, p_adjusted : float
         Raw and adjusted p-value.
     effect : float
-        Mean rank of the first learner minus that of the second; after ANOVA, t and F tests, the difference between mean scores.
+        Difference between the mean ranks (first minus second). After ANOVA, t and F tests, difference between the mean scores.
 
     Examples
     --------
@@ -248,7 +250,7 @@ class PostHoc:
     learners : tuple of str
         Names of the learners.
     means : tuple of float
-        Mean rank of each learner; after ANOVA, t and F tests, the mean score.
+        Mean rank of each learner. After ANOVA, t and F tests, mean score of each learner.
     comparisons : tuple of Comparison
         The compared pairs.
     better : {"max", "min"}
@@ -262,7 +264,7 @@ class PostHoc:
     smallest_p : float
         Smallest adjusted p-value that is possible with this number of data sets and these ties; 0 if p is asymptotic.
     caveats : tuple of Finding
-        Limitations of the conclusion, e.g. that the procedure does not control the family-wise error.
+        Limitations of the conclusion, e.g. that the procedure does not control the family-wise error rate.
 
     Examples
     --------
@@ -287,7 +289,7 @@ class PostHoc:
 
     @property
     def pair_test(self) -> str:
-        """Display name of the test that gives the raw p-value of each pair."""
+        """Display name of the test that yields the raw p-value of each pair."""
         if self.omnibus == "anova":
             return "t test with the error of the ANOVA"
         if self.omnibus not in _RANK_OMNIBUS:
@@ -340,7 +342,7 @@ class PostHoc:
 
     @property
     def summary(self) -> str:
-        """Significant differences, and the number of comparisons without a significant difference, as text."""
+        """The significant differences and the number of comparisons without a significant difference, as text."""
         position = {name: i for i, name in enumerate(self.order)}
         significant = [comparison for comparison in self.comparisons if comparison.p_adjusted <= self.alpha]
         sentences = []
@@ -392,8 +394,8 @@ def posthoc(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     omnibus : {"friedman", "aligned", "quade", "anova"}, optional
-        What is compared: mean ranks by a z statistic, or means by a t statistic with the pooled error ("anova"). Default:
-        "anova" for "tukey" and "dunnett", else "friedman".
+        What is compared. "anova" compares mean scores by t statistics with a pooled error. The other values compare mean ranks
+        by z statistics. Default: "anova" for "tukey" and "dunnett", else "friedman".
     alpha : float, default 0.05
         Significance level.
     distribution : {"auto", "exact", "asymptotic"}, default "auto"
@@ -412,10 +414,10 @@ def posthoc(
     differ significantly at 5 % on fewer than 6 data sets. "shaffer" and "bergmann" also use the exact omnibus test of all
     learners. "nemenyi" reports the larger of its own and the Bonferroni-adjusted exact p-value.
 
-    The variance of a difference between Friedman ranks follows Demšar (2006), without tie correction. The variances of aligned
-    and Quade ranks are computed over all permutations within data sets, as in the omnibus tests. García, Fernández, Luengo and
-    Herrera (2010) give the formulas k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)). The first formula gives far
-    too small a variance for aligned ranks. The second formula is correct for Quade ranks only if k = 3.
+    The variance of a difference between Friedman ranks is that of Demšar (2006), without a correction for ties. The variances
+    of aligned and Quade ranks are computed over all permutations within data sets, as in the omnibus tests. García, Fernández,
+    Luengo and Herrera (2010) give the formulas k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)). The first formula
+    gives far too small a variance for aligned ranks. The second formula is correct for Quade ranks only if k = 3.
 
     Examples
     --------
@@ -470,7 +472,7 @@ def posthoc(
 
 @dataclass(frozen=True)
 class _ExactPairs:
-    """Exact p-values of the pairs and of the overall hypothesis, with the number of data sets on which each pair differs."""
+    """Exact p-values of the pairs and of the overall hypothesis, and the number of data sets on which each pair differs."""
 
     p_raw: FloatArray
     p_overall: float
@@ -490,7 +492,7 @@ class _ExactPairs:
 def _build_exact_pairs(
     table: ScoreTable, omnibus: str, better: Better, pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]], distribution: str
 ) -> _ExactPairs | None:
-    """Compute exact p-values of pairs by swapping two learners on each data set; None if p is asymptotic by default."""
+    """Compute exact p-values of pairs by swapping two learners on each data set; None if the default is asymptotic."""
     if distribution == "auto" and not omnibus_tests.permutes_by_default(*table.shape):
         return None
     rank_scores = RANKINGS[omnibus](table, better)
@@ -505,7 +507,7 @@ def _build_exact_pairs(
 
 
 def compute_needed_datasets(method: str, k: int, alpha: float, n_pairs: int) -> int:
-    """Compute the smallest number of data sets on which exact p-values of pairs can be significant.
+    """Compute the smallest number of data sets for which exact p-values of pairs can be significant.
 
     >>> compute_needed_datasets("bergmann", 3, 0.05, 3), compute_needed_datasets("holm", 3, 0.05, 3)
     (6, 7)
@@ -517,7 +519,7 @@ def compute_needed_datasets(method: str, k: int, alpha: float, n_pairs: int) -> 
 
 
 def list_adjustment_caveats(method: str) -> tuple[Finding, ...]:
-    """List the caveats of adjustments that do not control the family-wise error."""
+    """List the caveats of adjustments that do not control the family-wise error rate."""
     if method == "finner":
         return (Finding.of("finner_error"),)
     if method in FALSE_DISCOVERY_METHODS:
@@ -536,7 +538,7 @@ class _LearnerMeans:
     df: float
 
     def compute_statistics(self, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> FloatArray:
-        # Without variation all sums are equal and the statistic is undefined.
+        # Without variation, all sums are equal, and the statistic is undefined.
         return np.asarray((self.sums[first] - self.sums[second]) / (self.error or np.nan))
 
     def compute_p_values(self, statistic: FloatArray) -> FloatArray:
@@ -634,7 +636,8 @@ def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> Fl
     t = np.linspace(0, 1, _GRID_STEPS + 1)
 
     def compute_tail(q: FloatArray) -> FloatArray:
-        # k phi(x) [Phi(x)^(k-1) - (Phi(x) - Phi(x - q))^(k-1)] integrated; one product keeps the precision in the tails.
+        # The integrand is k phi(x) [Phi(x)^(k-1) - (Phi(x) - Phi(x - q))^(k-1)], written as a product to be precise in the
+        # tails.
         width = 18 + q[..., None] / 2
         x = -9 + t * width
         below = ndtr(x)
@@ -672,7 +675,7 @@ def _compute_normal_density(x: FloatArray) -> FloatArray:
 
 
 def _average_over_sd(compute_tail: Callable[[FloatArray], FloatArray], q: FloatArray, df: float) -> FloatArray:
-    """Average tail(q s) over s, an estimate of a standard deviation of 1 with df degrees of freedom."""
+    """Average tail(q s) over the distribution of s, an estimate of a standard deviation of 1 with df degrees of freedom."""
     if np.isinf(df):
         return compute_tail(q)
     reach = np.sqrt(40 / df)

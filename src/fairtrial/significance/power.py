@@ -30,15 +30,16 @@ _TESTS: tuple[Test, ...] = ("wilcoxon", "paired_t", "mcnemar", "proportions")
 # Efficiency of the Wilcoxon test relative to the t test for normal differences.
 _EFFICIENCY = 3 / np.pi
 _LARGEST = 10**9
-# Up to these numbers of cases, the power of the Wilcoxon test is simulated and that of the McNemar test enumerated.
+# Up to these numbers of cases, the power of the Wilcoxon test is simulated and that of the McNemar test is enumerated.
 _MAX_SIMULATED, _MAX_ENUMERATED = 30, 10_000
-# Means of pairs of differences that one simulation draws: 21,500 samples of 30 differences, a standard error of at most 0.0034.
+# Number of pairwise means of differences per simulation. With 30 differences, this gives 21,500 samples. The standard error of
+# the power is then at most 0.0034.
 _SIMULATED_MEANS = 10_000_000
 
 
 @dataclass(frozen=True)
 class Power:
-    """The power of a test for a number of data sets or test cases.
+    """The power of a test, the number of cases that it needs, and the smallest difference that it detects.
 
     Attributes
     ----------
@@ -60,9 +61,7 @@ class Power:
         Smallest number of cases that reaches `target` for `difference`; NaN if `difference` is not given.
     minimal_difference : float
         Smallest difference that the test detects with `n` cases and probability `target`; NaN if `n` is not given.
-    method : str
-        The approximation.
-    caveats : tuple of Finding
+    method : str How the power is computed. caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
 
     Examples
@@ -91,7 +90,7 @@ class Power:
 
     @property
     def summary(self) -> str:
-        """Power, test and caveats as text."""
+        """The power, the test and the caveats as text."""
         test = f"Two-sided {get_display_name(self.test)} with alpha {self.alpha:g} ({self.method})."
         return " ".join([f"{self}.", test, *render_all(self.caveats)])
 
@@ -134,17 +133,17 @@ def power(
     Parameters
     ----------
     a, b : array-like, optional
-        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are computed from the scores. The observed
-        difference is not used, because power at the observed difference only restates p.
+        Scores of two learners in a study ("wilcoxon" and "paired_t"). By default, `n` and `sd` are computed from the scores.
+        The observed difference is not used, because power at the observed difference only restates the p-value.
     test : {"wilcoxon", "paired_t", "mcnemar", "proportions"}, default "wilcoxon"
-        "wilcoxon" and "paired_t" compare two learners over n data sets, "mcnemar" on the same n test cases, and "proportions"
-        on n different test cases each.
+        "wilcoxon" and "paired_t" compare two learners over n data sets. "mcnemar" compares them on the same n test cases, and
+        "proportions" on two different sets of n test cases.
     difference : float, optional
         The difference to detect, e.g. in accuracy.
     n : int, optional
         Number of data sets or test cases.
     sd : float, optional
-        Standard deviation of the differences between data sets ("wilcoxon" and "paired_t").
+        Standard deviation, over data sets, of the difference between the learners ("wilcoxon" and "paired_t").
     discordant : float, optional
         Proportion of cases that exactly one learner predicts correctly ("mcnemar", Connor 1987).
     accuracy : float, optional
@@ -157,16 +156,17 @@ def power(
     Returns
     -------
     Power
-        All values that follow from the arguments; the others are NaN.
+        All values that can be computed from the arguments. The others are NaN.
 
     Notes
     -----
-    The power of the t test comes from the noncentral t distribution. The power of the exact Wilcoxon test is simulated for up
-    to 30 data sets (at least 21,500 samples with a fixed seed, standard error at most 0.0034). The power is exact if the test
-    is significant only if all differences have the same sign, e.g. for 6 data sets at 5 %. For more than 30 data sets, it is
-    the power of the t test with n multiplied by the efficiency 3/pi for normal differences. The power of the McNemar test
-    (mid-p) is computed by enumeration for up to 10,000 test cases. For more test cases, it is the normal approximation of
-    Connor (1987). `n_needed` is the smallest n that reaches the target by the same methods.
+    The power of the t test is computed from the noncentral t distribution. The power of the exact Wilcoxon test is simulated
+    for up to 30 data sets. At least 21,500 samples are drawn with a fixed seed, so the standard error is at most 0.0034. The
+    power is exact if a significant result requires that all differences have the same sign, e.g. for 6 data sets at 5 %. For
+    more than 30 data sets, it is the power of the t test with 3/pi times n data sets. This factor is the efficiency of the
+    Wilcoxon test for normal differences. The power of the McNemar test (mid-p) is computed by enumeration for up to 10,000 test
+    cases. For more test cases, the normal approximation of Connor (1987) is used. `n_needed` is the smallest n that reaches the
+    target by the same methods.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def _check_finite_difference(difference: float) -> float:
 def _build_power_curve(
     test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
 ) -> tuple[PowerCurve, PowerCurve, float]:
-    """Return the power as a function of n and the difference, an approximate function, and the largest possible difference."""
+    """Return the power as a function of n and the difference, an approximation of it, and the largest possible difference."""
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
             raise InputError(f"sd must be a finite number above 0, got {sd!r}: pass that of the differences between data sets")
@@ -282,7 +282,7 @@ def _build_power_curve(
 def compute_one_sided_power(
     n: int, effect: float, alpha: float, test: Literal["wilcoxon", "paired_t"], is_approximate: bool = False
 ) -> float:
-    """Compute the power of the one-sided test at alpha / 2 for normal differences with mean `effect` and variance 1.
+    """Compute the power of the one-sided test at level alpha / 2 for normal differences with mean `effect` and variance 1.
 
     >>> round(compute_one_sided_power(34, 0.5, 0.05, "paired_t"), 3)
     0.808
@@ -342,9 +342,9 @@ def _find_wilcoxon_critical(n: int, alpha: float) -> int:
 
 @lru_cache(maxsize=64)
 def _simulate_wilcoxon_thresholds(n: int, critical: int) -> npt.NDArray[np.float64]:
-    """Simulate the shift at which R+ becomes significant for samples of n standard normal differences, in ascending order.
+    """Simulate samples of n standard normal differences and return the sorted shifts at which R+ becomes significant.
 
-    R+ equals the number of pairs of differences with a positive mean, where each difference is also paired with itself. R+ is
+    R+ equals the number of pairs of differences with a positive mean. Each difference is also paired with itself. R+ is
     therefore at least `critical` if the `critical`-th largest mean is positive.
     """
     generator, means = np.random.default_rng(0), n * (n + 1) // 2
@@ -385,7 +385,7 @@ def _list_mcnemar_critical(alpha: float, largest: int) -> npt.NDArray[np.int64]:
         mid_p = 2 * at_most - binom.pmf(few, cases, 0.5)
         return np.asarray((mid_p <= alpha) & (2 * few < cases))
 
-    # The normal approximation is off by a few counts at most.
+    # The error of the normal approximation is a few counts at most.
     few = np.floor(cases / 2 + ndtri(alpha / 2) * np.sqrt(cases) / 2).astype(np.int64) + 4
     few = np.minimum(few, cases)
     while (wrong := (few >= 0) & ~is_significant(few)).any():
@@ -430,7 +430,7 @@ def find_n_needed(curve: PowerCurve, approximate: PowerCurve, size: float, targe
         low, high = (middle, high) if approximate(middle, size) < target else (low, middle)
     if curve is approximate:
         return float(high)
-    # The power of a discrete test does not always increase with n, so a search by halves could miss the smallest n.
+    # The power of a discrete test does not always increase with n, so bisection could miss the smallest n.
     n = max(2, high - (4 if test == "wilcoxon" else 10 + 3 * isqrt(high)))
     while curve(n, size) < target:
         n += 1

@@ -1,4 +1,4 @@
-"""Read scores from a file, a frame or a matrix: wide or tidy, with or without repeats and folds."""
+"""Read scores in wide or tidy form from a file, a frame or a matrix, with or without repeats and folds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fairtrial.significance.scores import Design as Design, Scores as Scores, Sp
 if TYPE_CHECKING:
     import pandas as pd
 
-# Names of columns in lower case, without spaces, hyphens and underscores.
+# Names of columns in lower case, without spaces, hyphens or underscores.
 _ALIASES = {
     "dataset": ("dataset", "data", "datasets", "domain", "problem", "task"),
     "learner": ("learner", "model", "algorithm", "classifier", "method", "estimator"),
@@ -47,7 +47,7 @@ _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-", "<na>")
 class ScoreColumns:
     """Columns of a table of scores.
 
-    `describe_row` returns the text that describes a row in messages. `index` contains the row names if no column does.
+    `describe_row` returns a description of a row for messages. `index` contains the row names if no column contains them.
     """
 
     names: list[str]
@@ -60,7 +60,7 @@ class ScoreColumns:
     peculiarities: tuple[str, ...] = ()
 
     def find_roles(self) -> dict[str, int]:
-        """Find the column of each role, such as learner or fold, by the names of the columns."""
+        """Find the column for each role, such as learner or fold, by its name."""
         indices: dict[str, int] = {}
         for i, name in enumerate(self.names):
             role = _ROLES.get("".join(letter for letter in name.lower() if letter not in " -_"))
@@ -88,7 +88,7 @@ class ScoreColumns:
         return {}
 
     def parse_column(self, column: int) -> list[float | None]:
-        """Parse the cells of a column as `parse_number` does."""
+        """Parse the cells of a column with `parse_number`."""
         if column not in self._parsed_columns:
             cells: Any = self.columns[column]
             self._parsed_columns[column] = (
@@ -129,7 +129,7 @@ class ScoreColumns:
         return None not in self.parse_column(column) and self.read_integers(column) is None
 
     def is_row_number(self, column: int) -> bool:
-        """Return whether the column contains only row numbers, judged by its name or because it counts from 0 or 1."""
+        """Return whether a column of whole numbers contains row numbers, judging by its name or its values."""
         integers = self.read_integers(column)
         rows = len(self.columns[column])
         is_sequence = integers in (list(range(rows)), list(range(1, rows + 1))) and rows > 2
@@ -172,7 +172,7 @@ def _to_python(value: Any) -> Any:
 
 
 def read_columns_file(path: Path) -> ScoreColumns:
-    """Read the columns of a Parquet file, of JSON Lines or of a text table."""
+    """Read the columns of a Parquet file, a JSON Lines file or a text table."""
     if not path.is_file():
         if path.is_dir():
             raise InputError(f"{path} is a folder: pass a file")
@@ -193,7 +193,7 @@ def read_columns_file(path: Path) -> ScoreColumns:
 
 
 def _read_text_columns(path: Path) -> ScoreColumns:
-    """Read the columns of a text table with a header; skip rows without any value."""
+    """Read the columns of a text table with a header. Skip empty rows."""
     from fairtrial.data.text_tables import SAVE_AS_UTF8, TextFormat, read_content  # importing fairtrial.data takes 50 ms
 
     content = read_content(path, remedy=SAVE_AS_UTF8)
@@ -209,11 +209,11 @@ def _read_text_columns(path: Path) -> ScoreColumns:
                 f"each row must have {len(header)} cells like the header, got {len(row)} in line {line} of {str(path)!r}"
             )
     columns = [[row[i] for _, row in body] for i in range(len(header))]
-    # Spreadsheets may write empty columns at the right edge.
+    # Spreadsheets may write empty columns on the right.
     nonempty = [i for i in range(len(header)) if header[i] or any(columns[i])]
     line_numbers = [line for line, _ in body]
     comma_cells = [cell for i in nonempty[1:] for cell in columns[i] if "," in cell]
-    # If commas separate columns too, 1,234 may be a whole number.
+    # If commas also separate columns, 1,234 may be a whole number.
     is_clear = delimiter != "," or all(re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", cell) for cell in comma_cells)
     text_format = TextFormat(delimiter, bool(comma_cells) and is_clear, content.encoding)
     return ScoreColumns(
@@ -227,7 +227,7 @@ def _read_text_columns(path: Path) -> ScoreColumns:
 
 
 def read_columns_frame(source: Any) -> ScoreColumns:
-    """Read the columns of a frame or matrix; index levels with known names become columns."""
+    """Read the columns of a frame or matrix. Index levels with known names become columns."""
     import pandas as pd
 
     frame = to_pandas(source)
@@ -276,26 +276,26 @@ def read_scores(
 ) -> Scores:
     """Read scores of several learners from a file, a frame or a matrix.
 
-    The layout is detected automatically, and `guesses` of the result describes it:
+    The layout is detected automatically, and the attribute `guesses` of the result describes it:
 
-    - A wide table has one row per data set and one column per learner. The first text column, or the index of a frame, contains
-      the names of the data sets. If the table has columns `repeat` or `fold`, or if the names are fold 1, fold 2 ..., each row
-      is one split. If the rows have no names, `rows` must state what they represent.
+    - A wide table has one row per data set and one column per learner. The names of the data sets are in a column `dataset`, in
+      the first column, or in the index of a frame. If there is a column `repeat` or `fold`, or if the rows are named fold 1,
+      fold 2 ..., each row is one split. If the rows have no names, `rows` must state what they represent.
     - A tidy table has one row per score, with columns `learner` and `value` (or `score`, or the name of a measure). The columns
       `dataset`, `repeat`, `fold` and `measure` are optional.
 
-    Empty cells, NA and ? are missing values. Summary rows (named Average, Mean rank ...) and columns of counts or summaries
-    (n_rows, best ...) are left out and listed in `exclusions` of the result.
+    Empty cells, NA and ? are read as missing values. Summary rows (e.g. Average or Mean rank) and columns of counts or
+    summaries (e.g. n_rows or best) are excluded. The attribute `exclusions` lists them.
 
     Parameters
     ----------
     source : path, dataframe, 2-D array or Scores
-        CSV, TSV, JSON Lines or Parquet file, or a table in memory. `Scores` are returned unchanged.
+        CSV, TSV, JSON Lines or Parquet file, or a table in memory. A `Scores` object is returned unchanged.
     measure : str, optional
         Measure to read if the table contains several.
     rows : {"datasets", "folds", "seeds"}, optional
-        What the rows of a wide table represent: different data sets, folds of one data set, or runs with different seeds on the
-        same training and test rows. Required if the rows have no names.
+        What the rows of a wide table represent: data sets, folds of one data set, or runs with different seeds on the same
+        training and test rows. Required if the rows have no names.
 
     Returns
     -------
@@ -333,7 +333,7 @@ def read_scores(
     return scores
 
 
-# Names of true labels in lower case, without blanks, hyphens and underscores; and names of predictions in lower case.
+# Names of true labels in lower case, without spaces, hyphens or underscores. Below, a pattern of names of predictions.
 _Y_TRUE_NAMES = (
     *("ytrue", "truth", "true", "truelabel", "trueclass", "ytest", "actual", "groundtruth", "gold", "target", "y", "label"),
     *("class", "outcome"),
@@ -361,7 +361,7 @@ def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
 
 
 def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
-    """Find a column with few labels that is named like true labels, or that accompanies a column named like predictions."""
+    """Find a column with few labels that is named like true labels, or that occurs beside a column named like predictions."""
     if len(raw.index) < 4:
         return None
     named_predictions = {
@@ -380,7 +380,7 @@ def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
 _ROW_KINDS = ("datasets", "folds", "seeds")
 
 
-# Patterns of names of rows and columns in lower case, with words separated by one space. The first pattern is unambiguous.
+# Patterns of row and column names in lower case, with words separated by one space. Only the first pattern is unambiguous.
 _SUMMARY_NAME = re.compile(
     r"((overall|grand|arithmetic|geometric|total) )?"
     r"(averages?|avg|means?|medians?|mittelwert|durchschnitt|ø|std|stdev|stddev|standard deviation|variance)"
@@ -440,7 +440,7 @@ def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_c
 
 
 def _is_aggregate(table: FloatArray, values: FloatArray, cells: Sequence[Any]) -> bool:
-    """Return whether values equal, up to rounding, an aggregate over the columns of a table or the mean ranks of its rows."""
+    """Return whether values equal, up to rounding, an aggregate of each row of a table, or the mean rank of each row."""
     tolerance = np.array([0.5 * 10.0 ** -_count_decimals(cell) for cell in cells]) * (1 + 1e-6)
     ranks = rank_values(table.T)
     k = len(table)
@@ -487,7 +487,7 @@ def _find_unused_columns(raw: ScoreColumns, learners: Sequence[int]) -> dict[int
 
 
 def _check_rows(design: Design, rows: str | None) -> None:
-    """Check that the requested meaning of the rows agrees with the table."""
+    """Check that the argument `rows` agrees with the table."""
     is_one_set = len(design.datasets) == 1
     if rows == "seeds" and design.folds > 1:
         raise InputError(f"rows must agree with the table, got 'seeds' for {design.folds} folds: omit it")
@@ -510,7 +510,7 @@ def _is_tidy(raw: ScoreColumns, roles: dict[str, int]) -> bool:
 
 def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Scores:
     names, layout = _find_names_column(raw, roles)
-    # A learner may be called Run or Seed, so a column counts repeats or folds only if it contains whole numbers.
+    # A learner may be called Run or Seed, so a column of fractional numbers does not contain repeats or folds.
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
     unused = _find_unused_columns(raw, learners)
@@ -560,7 +560,7 @@ def _stack_columns(raw: ScoreColumns, columns: Sequence[int]) -> FloatArray:
 
 
 def _find_split_role(labels: Sequence[str]) -> str | None:
-    """Return "fold" or "repeat" if all labels have such a name, e.g. fold 1 or run_2; else None."""
+    """Return "fold" or "repeat" if all labels name one, e.g. fold 1 or run_2; else None."""
     words = {match[1] if (match := _SPLIT_LABEL.fullmatch(label.lower())) else "" for label in labels}
     if len(words) != 1 or words == {""}:
         return None
@@ -580,7 +580,7 @@ def _has_no_row_names(raw: ScoreColumns, names: int | None, labels: Sequence[str
 
 
 def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, Finding]:
-    """Find the column that contains the names of the data sets (None if the index does), and report the layout."""
+    """Find the column of data set names (None if the index contains them), and describe the layout."""
     if "dataset" in roles:
         return roles["dataset"], Finding.of("wide_table", column=raw.names[roles["dataset"]])
     unknown = 0 not in roles.values()
@@ -595,7 +595,7 @@ def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -
 
 
 def _read_split_labels(raw: ScoreColumns, keys: dict[str, int], role: str) -> list[Hashable]:
-    """Read the labels of repeats or folds. If all labels are whole numbers, convert them."""
+    """Read the labels of repeats or folds. If all labels are whole numbers, convert them to integers."""
     if role not in keys:
         return [1] * len(raw.index)
     labels = raw.read_labels(keys[role], role)
@@ -643,7 +643,7 @@ def _read_tidy(raw: ScoreColumns, roles: dict[str, int], measure: str | None) ->
 
 
 def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | None) -> tuple[int, str | None]:
-    """Find the column of scores, and the measure if the column is named after one."""
+    """Find the column of scores, and the measure if the column is named after a measure."""
     unused_columns = [i for i in range(len(raw.names)) if i not in roles.values()]
     if "value" in roles and not unused_columns:
         return roles["value"], None

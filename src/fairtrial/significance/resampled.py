@@ -39,7 +39,7 @@ _NO_VARIATION = "the differences do not vary: the interval is not informative"
 
 
 def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
-    """Compare paired scores by the t test.
+    """Compare paired scores, using the paired t test.
 
     The pairs must be independent, e.g. runs on separate data sets. For overlapping training sets, use `corrected_resampled_t`.
 
@@ -69,10 +69,10 @@ def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outc
 
 
 def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float, level: float = 0.95) -> Outcome:
-    """Compare two learners on one data set by the corrected resampled t test (Nadeau-Bengio).
+    """Compare two learners on one data set, using the corrected resampled t test (Nadeau-Bengio).
 
     The test accounts for overlapping training sets in repeated holdout and in (repeated) cross-validation. The variance of the
-    mean is (1/n + n_test/n_train) s^2 instead of s^2/n (Nadeau & Bengio 2003).
+    mean difference is estimated by (1/n + n_test/n_train) s^2 instead of s^2/n (Nadeau & Bengio 2003).
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
 
 
 def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated", level: float = 0.95) -> Outcome:
-    """Compare two learners by Bouckaert's tests for 10x10 cross-validation.
+    """Compare two learners, using one of Bouckaert's tests for 10x10 cross-validation.
 
     The variants "calibrated" and "sorted-runs" were calibrated by simulation. In contrast, `corrected_resampled_t`
     (test_fraction=0.1) is derived from theory, is slightly more conservative, and applies to any design. Use `ten_by_ten` only
@@ -150,10 +150,10 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
 
 
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
-    """Compare two learners by the 5x2 cv t test (Dietterich 1998).
+    """Compare two learners, using the 5x2 cv t test (Dietterich 1998).
 
-    The numerator of the statistic is the difference on the first fold only. A different order of the folds therefore gives a
-    different p-value; `five_by_two_f` does not depend on the order.
+    The numerator of the statistic is the difference on the first fold only. The p-value therefore depends on the order of the
+    folds, whereas that of `five_by_two_f` does not.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
 
 def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
-    """Compare two learners by the combined 5x2 cv F test (Alpaydin 1999).
+    """Compare two learners, using the combined 5x2 cv F test (Alpaydin 1999).
 
     Parameters
     ----------
@@ -194,9 +194,9 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Returns
     -------
     Outcome
-        The effect and its interval are those of `five_by_two_t`. The F test has no direction. `details` contains `t`, the mean
-        difference divided by its standard error, and its p-value `p_direction`. The interval excludes zero if and only if
-        `p_direction` is below 1 - level. Only then can one learner be called better.
+        The effect and its interval are those of `five_by_two_t`. The F test does not show which learner is better. `details`
+        contains `t`, the mean difference divided by its standard error, and its p-value `p_direction`. The interval excludes
+        zero if and only if `p_direction` is below 1 - level. Only then can one learner be called better.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def _divide_or_nan(numerator: float, denominator: float, test: str, all_zero: bo
 
 
 def _compute_exact_mean(d: FloatArray) -> float:
-    # The mean of equal differences is their value; a sum of floats can miss it by a rounding error.
+    # If all differences are equal, return their value, because the computed mean can differ from it by a rounding error.
     return float(d.flat[0]) if np.ptp(d) == 0 else float(d.mean())
 
 
@@ -293,7 +293,7 @@ def _compute_error(d: FloatArray, factor: float) -> float:
 
 
 def _compute_repeat_variances(d: FloatArray) -> FloatArray:
-    """Compute Dietterich's variance for each repeat, from the deviations of both folds from their mean."""
+    """Compute Dietterich's variance of each repeat, based on the deviations of both folds from their mean."""
     return np.asarray((d[:, 0] - d[:, 1]) ** 2 / 2)
 
 

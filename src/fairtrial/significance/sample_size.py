@@ -1,4 +1,4 @@
-"""Sample size: how many rows or data sets a precise interval or a decision needs."""
+"""Sample size: how many rows or data sets are needed for a precise interval or for a decision."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RATES = (*_ALL_ROWS, *_POSITIVE_ROWS, *_NEGATIVE_ROWS)
 """Measures that are proportions of all rows, of positive rows or of negative rows."""
 
 _LARGEST = 10**9
-# Quantiles of the standard normal distribution that represent a normal linear predictor
+# Number of quantiles of the standard normal distribution that represent a normal linear predictor
 _QUANTILES = 4000
 _MIN_PILOT_DATASETS = 3
 
@@ -62,7 +62,7 @@ _METHOD_NAMES = {
 
 @dataclass(frozen=True)
 class SampleSize:
-    """The number of rows or data sets that an interval or a test needs.
+    """The number of rows or data sets needed for an interval or a test.
 
     Attributes
     ----------
@@ -75,23 +75,21 @@ class SampleSize:
     clusters : int or None
         Number of clusters that contain the rows, if rows are clustered.
     n_exact : float
-        Number of rows or data sets by the formula, before rounding up.
+        Number of rows or data sets according to the formula, before rounding up.
     power : float
         Power with `n` rows or data sets; NaN for an interval.
     power_error : float
         Monte Carlo standard error of `power`; 0 if the power was computed by a formula.
     target : float
-        The desired power; NaN for an interval, or if `n` was given.
+        The desired power; NaN for an interval, or if the numbers of rows were given.
     width : float
         Width of the interval, upper minus lower limit; NaN for a test.
     alpha : float
         Significance level of two-sided tests, or 1 minus the confidence level.
-    method : str
-        The formula.
-    answer : Finding
-        The answer; `summary` renders it.
+    method : str Description of the formula. answer : Finding
+        The answer, which `summary` renders as text.
     caveats : tuple of Finding
-        Assumptions and limitations.
+        Assumptions and limitations that apply to this result.
 
     Examples
     --------
@@ -127,7 +125,7 @@ class SampleSize:
 
     @property
     def summary(self) -> str:
-        """The answer and the formula as text."""
+        """The answer, the formula and the caveats as text."""
         return " ".join([render(self.answer), render(Finding.of("size_method", method=self.method)), *render_all(self.caveats)])
 
     def format_lines(self) -> list[str]:
@@ -152,14 +150,14 @@ class SampleSize:
 def describe_size(
     n: int, unit: str, positives: int | None = None, clusters: int | None = None, about: bool = False
 ) -> dict[str, object]:
-    """Return the values that describe a sample size in an answer: number, units, and details (clusters, positive rows).
+    """Return the values that describe a sample size in an answer: number, unit, and details (clusters, positive rows).
 
     >>> describe_size(4287, "row", positives=511, about=True)
     {'about': 'About ', 'n': 4300, 'units': 'rows', 'details': '520 positive'}
     """
 
     def round_up(number: int) -> int:
-        """Round up to two significant digits, because an estimate is not more precise."""
+        """Round an estimate up to two significant digits, because it is not more precise than that."""
         scale = 10 ** max(0, len(str(number)) - 2) if about else 1
         return math.ceil(number / scale) * scale
 
@@ -185,7 +183,7 @@ def plan_interval(
     linear_predictor: npt.ArrayLike | None = None,
     design_effect: float = 1.0,
 ) -> SampleSize:
-    """Compute how many rows an interval of a given width needs.
+    """Compute how many rows are needed for an interval of a given width.
 
     Parameters
     ----------
@@ -204,9 +202,10 @@ def plan_interval(
         Proportion of positive rows. Default: 0.5. For proportions of one class, such as recall, the prevalence affects only the
         total number of rows.
     auc : float, optional
-        Expected AUC, which determines the distribution of the linear predictor for the calibration slope.
+        Expected AUC (only for the calibration slope). It determines the distribution of the linear predictor.
     linear_predictor : array-like, optional
-        Logits of predicted probabilities, e.g. from a pilot study, for the calibration slope. Replaces `auc` and `prevalence`.
+        Logits of predicted probabilities, e.g. from a pilot study (only for the calibration slope). They replace `auc` and
+        `prevalence`.
     design_effect : float, default 1
         Factor by which clusters increase the variance.
 
@@ -216,8 +215,8 @@ def plan_interval(
 
     Notes
     -----
-    The width refers to the interval at the expected value: the Wilson interval (1927), or the estimate plus and minus z
-    standard errors.
+    The width is that of the interval around the expected value. This is the Wilson interval (1927), or the value plus and minus
+    z standard errors.
 
     The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. Here,
     A = 1.414 z(AUC), and k is the number of negative rows per positive row (Obuchowski, Lieber & Wians 2004, formula 3). The
@@ -323,7 +322,7 @@ def _round_classes(n_exact: float, prevalence: float | None) -> tuple[int, int |
 
 
 def round_up_size(number: float) -> int:
-    """Round up a number of rows or data sets; ignore tiny excesses, which are rounding errors.
+    """Round up a number of rows or data sets, but ignore tiny excesses, which are rounding errors.
 
     >>> round_up_size(982.3), round_up_size(982.0000000001)
     (983, 982)
@@ -441,7 +440,8 @@ def plan_auc_test(
     second : float, optional
         Expected AUC of another model on the same rows. Default: the AUC is compared with 0.5.
     positives, negatives : float, optional
-        Number of rows of each class, for computing the power. By default, the number of rows that reaches `power` is computed.
+        Number of rows of each class. If given, the power is computed. By default, the number of rows that reaches `power` is
+        computed.
     prevalence : float, optional
         Proportion of positive rows. Default: 0.5.
     correlation : float, default 0.5
@@ -565,8 +565,8 @@ def plan_margin(
 
     The goal is to show that the new model is not worse than the old one by more than the margin.
 
-    Describe the variance in one of three ways. `discordant` is for accuracy on the same rows, `standard_error` with `n` is for
-    any measure on the rows of a pilot study, and `sd` is for scores on data sets.
+    Specify the variance in one of three ways. `discordant` is for accuracy on the same rows. `standard_error` with `n` is for
+    any measure on the rows of a pilot study. `sd` is for scores on data sets.
 
     Parameters
     ----------
@@ -579,17 +579,17 @@ def plan_margin(
     n : int, optional
         Number of rows on which `standard_error` is based.
     sd : float, optional
-        Standard deviation of the differences between data sets.
+        Standard deviation, over data sets, of the difference between the learners.
     test : {"wilcoxon", "paired_t"}, default "wilcoxon"
         Test over data sets, as in `margin_test`.
     difference : float, default 0
-        The true difference, new minus old; positive values mean that the new model is better.
+        The true difference, new minus old. Positive values mean that the new model is better.
     power : float, default 0.8
         The desired power.
     alpha : float, default 0.05
-        Significance level of the two-sided interval; each one-sided test has the level alpha / 2.
+        Significance level of the two-sided interval. The level of each one-sided test is alpha / 2.
     equivalent : bool, default False
-        Plan for equivalence (two one-sided tests) instead of non-inferiority.
+        Whether to plan for equivalence (two one-sided tests) instead of non-inferiority.
 
     Returns
     -------
@@ -660,8 +660,8 @@ def plan_datasets(
 
     The goal is to show that the new learner is not worse than the old one by more than the margin.
 
-    The standard deviation of the differences between data sets comes from the scores of a pilot study. The observed mean
-    difference is not used.
+    The standard deviation of the difference between the learners is estimated from the scores of a pilot study. The observed
+    mean difference is not used.
 
     Parameters
     ----------
@@ -670,7 +670,7 @@ def plan_datasets(
     margin : float
         The largest loss that does not matter; greater than 0.
     candidate, baseline : str, optional
-        New and old learner. If there are only two learners, the first is the candidate by default.
+        The new and the old learner. If there are only two learners, the first is the candidate by default.
     measure : str, optional
         Measure of the scores. It determines the direction, and selects the scores if there are several measures.
     better : {"max", "min"}, optional
@@ -731,7 +731,7 @@ def _choose_learners(names: Sequence[str], candidate: str | None, baseline: str 
 
 
 def check_true_difference(difference: float, margin: float, equivalent: bool) -> None:
-    """Check that the true difference is within the margin; otherwise, no number of rows would suffice."""
+    """Check that the true difference is within the margin, because otherwise no number of rows would suffice."""
     _check.check_number("difference", difference)
     if not difference > -margin:
         raise InputError(f"difference must be above -{margin:g}, got {difference:g}: no number of rows shows non-inferiority")
@@ -750,7 +750,7 @@ def describe_margin_answer(
 
 
 def _read_row_variance(discordant: float | None, standard_error: float | None, n: int | None, difference: float) -> float:
-    """Return the variance of the difference on one row."""
+    """Return the variance of the difference for a single row."""
     if discordant is not None:
         _check.check_proportion("discordant", discordant)
         if discordant <= abs(difference):
@@ -766,13 +766,13 @@ def _read_row_variance(discordant: float | None, standard_error: float | None, n
 def compute_margin_power(
     one_sided_power: Callable[[float], float], margin: float, difference: float, equivalent: bool
 ) -> float:
-    """Compute the power of a decision, given the power of a one-sided test as a function of the distance from the bound."""
+    """Compute the power of a decision, given the power of a one-sided test as a function of the distance from the margin."""
     lower = one_sided_power(margin + difference)
     return lower if not equivalent else max(0.0, lower + one_sided_power(margin - difference) - 1)
 
 
 def solve_margin(margin: float, variance: float, difference: float, power: float, alpha: float, equivalent: bool) -> float:
-    """Compute the number of rows for a decision at a margin, given the variance of the difference on one row."""
+    """Compute the number of rows for a decision at a margin, given the variance of the difference for a single row."""
     from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
 

@@ -1,4 +1,4 @@
-"""Scores with their design: learner, data set, repeat and fold."""
+"""Scores and their design: learners, data sets, repeats and folds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _DIGITS = 12
 
 
 MAX_EXACT_WILCOXON = 500
-"""Up to this many differences, the exact distribution of signed ranks takes less than 0.1 s."""
+"""Up to this many differences, computing the exact distribution of signed ranks takes less than 0.1 s."""
 
 
 # Up to this many values, comparing all pairs is faster than sorting.
 _FEW_VALUES = 20
 
-# Rounding by multiplication overflows beyond these powers of ten, where it is not needed.
+# Numbers are rounded only if the absolute exponent of their scale is below this limit. Beyond it, rounding would overflow.
 _ROUNDABLE = 280
 
 
@@ -60,7 +60,7 @@ class ScoreTable:
         return self.learners.index(learner)
 
     def compute_ranks(self, better: Better = "max") -> FloatArray:
-        """Compute the rank of each learner on each data set; 1 is best, and ties receive their mean rank."""
+        """Compute the rank of each learner on each data set. Rank 1 is best, and ties receive their mean rank."""
         return self._ascending_ranks.copy() if better == "min" else len(self.learners) + 1 - self._ascending_ranks
 
     @cached_property
@@ -69,7 +69,7 @@ class ScoreTable:
 
     @property
     def row_scale(self) -> FloatArray:
-        """Largest absolute score of each data set (N x 1), the scale of its rounding errors."""
+        """Largest absolute score on each data set (N x 1), which determines the size of rounding errors."""
         return np.asarray(np.abs(self.values).max(axis=1, keepdims=True))
 
 
@@ -129,8 +129,8 @@ def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
 def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
     """Round sums and differences to 12 digits relative to the scale of the original numbers.
 
-    `scale` is broadcast, so each number is rounded at its own scale. With a common scale, data sets with large scores would
-    erase small scores elsewhere.
+    `scale` is broadcast, so each number is rounded at its own scale. With a common scale, large scores on one data set would
+    cause small scores on others to be rounded to zero.
     """
     scales = np.broadcast_to(np.abs(scale), derived.shape)
     with np.errstate(divide="ignore"):
@@ -206,7 +206,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores as read from a source, with their splits.
+    """Scores and their splits, as read from a source.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class Scores:
     measure : str or None
         Name of the measure, if the source contains it.
     exclusions : tuple of Finding
-        Rows and columns that were left out because they contain no scores of a learner.
+        Rows and columns that were excluded because they contain no scores of a learner.
 
     Examples
     --------
@@ -252,7 +252,7 @@ class Scores:
 
     @property
     def tidy(self) -> pd.DataFrame:
-        """One row per score: dataset, learner, repeat, fold, value. Missing scores are omitted."""
+        """Data frame with one row per score (dataset, learner, repeat, fold, value), without missing scores."""
         import pandas as pd
 
         rows, columns = np.nonzero(~np.isnan(self.cells))
@@ -285,10 +285,9 @@ class Scores:
         return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure, self.exclusions)
 
     def select_shared(self) -> Scores:
-        """Return the scores on the splits that all learners of a data set have in common.
+        """Return the scores on the splits that all learners on a data set share.
 
-        To keep means comparable, a split is dropped if a learner has no score for it but has scores for other splits of the
-        same data set.
+        To keep means comparable, a split is dropped if a learner with scores for other splits of the data set has none for it.
         """
         if not np.isnan(self.cells).any():
             return self
@@ -312,7 +311,7 @@ class Scores:
         return rows
 
     def compute_means(self) -> FloatArray:
-        """Compute means over the shared splits, data sets x learners."""
+        """Compute the mean over shared splits for each data set (rows) and learner (columns)."""
         shared_scores = self.select_shared()
         rows = shared_scores.index_rows()
         if len(rows) == len(shared_scores.splits):

@@ -32,7 +32,7 @@ _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
 
 @dataclass(frozen=True)
 class Strengths:
-    """Bradley-Terry strengths of learners with bootstrap confidence limits over data sets.
+    """Bradley-Terry strengths of learners with confidence limits from a bootstrap over data sets.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Strengths:
     level : float
         Confidence level.
     parameters : mapping of str to float
-        Prior and number of resamples.
+        The prior and the number of resamples.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
 
@@ -102,7 +102,7 @@ class Strengths:
 
     @property
     def summary(self) -> str:
-        """Strengths, number of data sets and caveats as text."""
+        """The strengths, the number of data sets and the caveats as text."""
         return " ".join(
             [f"Bradley-Terry strengths over {format_count(self.n, 'data set')}: {self}.", *render_all(self.caveats)]
         )
@@ -135,7 +135,7 @@ def bradley_terry(
     """Estimate Bradley-Terry strengths of learners from their wins on data sets.
 
     The odds that one learner beats another are the ratio of their strengths. The strengths are fitted by the MM algorithm of
-    Hunter (2004). Confidence limits are percentiles of a bootstrap over data sets.
+    Hunter (2004). The confidence limits are percentiles of bootstrap estimates with resampled data sets.
 
     Parameters
     ----------
@@ -144,17 +144,17 @@ def bradley_terry(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     ties : {"half", "drop"}, default "half"
-        Whether a tie counts half for both learners or is dropped.
+        "half" counts a tie as half a win for each learner. "drop" ignores ties.
     resamples : int, default 1000
         Number of bootstrap resamples.
     seed : int, default 0
         Seed of the random numbers.
     scale : {"elo", "log"}, default "elo"
-        "elo" is 400 log10 of the strength with mean 1500: a difference of 400 points means odds of 10 to 1. "log" is the
-        natural logarithm with mean 0.
+        "elo" is 400 log10 of the strength, shifted to a mean of 1500. A difference of 400 points means odds of 10 to 1. "log"
+        is the natural logarithm of the strength, shifted to a mean of 0.
     prior : float, default 0.1
-        Number of wins added to both learners of each pair. Without these wins, a learner that beats all others on every data
-        set would be infinitely strong. If `prior` is 0, the estimate maximizes the likelihood; it is NaN if the likelihood has
+        Number of wins added for both learners of each pair. Without these wins, a learner that beats all others on every data
+        set would be infinitely strong. If `prior` is 0, the estimate maximizes the likelihood. It is NaN if the likelihood has
         no maximum.
     level : float, default 0.95
         Confidence level.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExcludedScores:
-    """Data sets, learners and splits that were left out because scores are missing."""
+    """Data sets, learners and splits that were excluded because scores are missing."""
 
     datasets: tuple[str, ...] = ()
     learners: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Verdict:
     p_value : float
         p-value of the main test.
     reasons : tuple of Finding
-        The reasons why this test was chosen, and how the scores were read.
+        The reasons for the choice of test, and how the scores were read.
     caveats : tuple of Finding
         Limitations of the conclusion.
     outcome : Outcome
@@ -61,7 +61,7 @@ class Verdict:
     alpha : float
         Significance level.
     control : str or None
-        The learner that all others are compared with.
+        The learner with which all others are compared.
     measure : str or None
         The measure of the scores, if known.
     unit : {"data set", "split", "run"}
@@ -114,11 +114,11 @@ class Verdict:
 
     @property
     def summary(self) -> str:
-        """The answer in one or two sentences: which learner is best, and which are significantly worse."""
+        """The answer in one or two sentences: which learner is best, and which learners are significantly worse."""
         return self.summarize()
 
     def summarize(self, noun: str = "learner", scope: str = "") -> str:
-        """Write the answer with a different noun for learners, or limited to a single condition.
+        """Write the answer with another noun for learners, or limited to a single condition.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Verdict:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """Ranking: the best learner, learners that are not significantly worse, and learners that are significantly worse."""
+        """Ranking of the learners: the best, those that are not significantly worse, and those that are significantly worse."""
         values = self._criterion_values if self._criterion else dict(zip(self.order, (1.0, 2.0), strict=True))
         pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
         is_single = self.posthoc is None or self.unit != "data set"
@@ -185,7 +185,7 @@ class Verdict:
 
     @property
     def _criterion(self) -> str:
-        """Criterion by which learners are ordered; empty for two learners, ordered by the test of their differences."""
+        """Criterion by which learners are ordered; empty for two learners, which the test itself orders."""
         if self.posthoc is None:
             return ""
         return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
@@ -252,7 +252,7 @@ class Verdict:
         return [Finding(kind if self.pair is None else f"{kind}_of_pair", values)]
 
     def _find_disagreement(self) -> Finding | None:
-        """Report if the test of all learners and the pairwise comparisons seem to disagree."""
+        """Return a finding if the test of all learners and the pairwise comparisons seem to disagree."""
         if self.posthoc is None or self.unit != "data set":
             return None
         any_different = any(p <= self.alpha for *_, p in self.comparisons)
@@ -275,7 +275,7 @@ class Verdict:
 
     @property
     def margin_findings(self) -> tuple[Finding, ...]:
-        """Decisions at the margin on each learner versus the control or, without a control, versus the best learner."""
+        """Decisions at the margin: each learner compared with the control or, without a control, with the best learner."""
         reference = self.order[0] if self.control is None else self.control
         return tuple(self._find_margin(*margin) for margin in self.margins if margin[1] == reference)
 
@@ -303,7 +303,8 @@ class Verdict:
         Returns
         -------
         list of (str, str)
-            Each learner with the control. Without a control, the lower-ranked and the higher-ranked learner of each pair.
+            Each learner paired with the control. Without a control, the lower-ranked and the higher-ranked learner of each
+            pair.
         """
         if self.control is not None:
             return [(name, self.control) for name in self.order if name != self.control]
@@ -360,10 +361,10 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair, with the `first` and `second` learner, the decision on first minus second, and whether it passed.
-            Further columns are the margin, the difference with its confidence limits and their level, the test, and its
-            one-sided p-values. The last columns are the number of units and the number that would suffice for a decision. The
-            table is empty if no margin was given.
+            One row per pair, with the `first` and `second` learner, the decision on first minus second, and whether the goal
+            was reached. Further columns are the margin, the difference with its confidence limits and their level, the test,
+            and its one-sided p-values. The last columns are the number of units and the number that would suffice for a
+            decision. The table is empty if no margin was given.
         """
         import pandas as pd
 
@@ -377,9 +378,9 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair, with the `first` and `second` learner, three probabilities, the rope, and the test. `p_first` is
-            the probability that the first learner is better, `p_rope` that both are practically equivalent, and `p_second` that
-            the second is better. The table is empty if no rope was given.
+            One row per pair, with the `first` and `second` learner, three probabilities, the half-width `rope`, and the test.
+            `p_first` is the probability that the first learner is better, `p_rope` that both are practically equivalent, and
+            `p_second` that the second is better. The table is empty if no rope was given.
         """
         import pandas as pd
 
@@ -454,7 +455,7 @@ class Verdict:
         return pd.DataFrame(rows, columns=names.split())
 
     def to_json(self, source: str = "scores", command: str = "compare", **facts: Any) -> str:
-        """Return the verdict as a JSON document; see `result.schema.json`.
+        """Return the verdict as a JSON document. Its schema is `result.schema.json`.
 
         Parameters
         ----------
@@ -557,7 +558,7 @@ class Verdict:
         Parameters
         ----------
         first, second : int
-            Columns of `table`.
+            Column indices of `table`.
 
         Returns
         -------
@@ -585,8 +586,8 @@ class Verdict:
         -------
         pandas.DataFrame
             Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank-biserial
-            correlation of the best learner versus this one. It is 1 if the best learner wins on every data set, 0 if gains and
-            losses balance, and NaN if the two learners never differ.
+            correlation between the best learner and this one. It is 1 if the best learner wins on every data set, 0 if gains
+            and losses balance, and NaN if the two learners never differ.
         """
         import pandas as pd
 
@@ -654,7 +655,7 @@ class Verdict:
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 
     def _choose_p_formats(self, pairs: pd.DataFrame) -> dict[Any, Callable[[Any], str]]:
-        """Choose formats of p-values that show on which side of alpha each one lies; none is printed as zero."""
+        """Choose formats for p-values that show on which side of alpha each one lies. No p-value is printed as zero."""
         names = [name for name in ("p_raw", "p_adjusted") if name in pairs]
 
         def format_p(p: float) -> str:
@@ -685,7 +686,7 @@ def _compute_rank_biserial(gains: FloatArray) -> float:
 
 
 def find_smallest(p_values: Sequence[float]) -> int:
-    """Find the index of the smallest p-value (the first if several are equal); undefined p-values come last.
+    """Find the index of the smallest p-value (the first if several are equal). Undefined p-values come last.
 
     >>> find_smallest([float("nan"), 0.4, 0.2])
     2

@@ -39,20 +39,20 @@ def wilcoxon(
     correction: bool = True,
     level: float = 0.95,
 ) -> Outcome:
-    """Compare paired scores by the two-sided Wilcoxon signed-rank test.
+    """Compare paired scores, using the two-sided Wilcoxon signed-rank test.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     zeros : {"drop", "pratt", "split"}, default "drop"
-        Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but leaves them out of the sums.
-        "split" ranks them and adds half of their ranks to each sum; if the number of zeros is odd, one of them is dropped
-        (Demšar 2006).
+        Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but omits their ranks from both
+        rank sums. "split" ranks them and adds half of their ranks to each rank sum. If their number is odd, "split" drops one
+        of them (Demšar 2006).
     method : {"auto", "exact", "approximate"}, default "auto"
-        "exact" enumerates all signs of the observed ranks; ties get their mean rank. "approximate" uses the normal distribution
-        with a variance corrected for ties; with zeros="split" it uses the uncorrected variance of Demšar. "auto" is exact up to
-        500 differences.
+        "exact" considers all possible signs of the observed ranks. Tied differences receive their mean rank. "approximate" uses
+        the normal distribution with a variance corrected for ties. With zeros="split", it uses the uncorrected variance of
+        Demšar. "auto" is exact up to 500 differences.
     correction : bool, default True
         Whether to apply a continuity correction to the normal approximation.
     level : float, default 0.95
@@ -61,10 +61,11 @@ def wilcoxon(
     Returns
     -------
     Outcome
-        The statistic is R+, the sum of the ranks with a > b (V in R). `details` contains R+, R- and z, the standardized smaller
-        sum without continuity correction. `n` is the number of ranked differences, which excludes zeros if they are dropped.
-        The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-). Its interval inverts the test, so it excludes zero if
-        and only if p is below 1 - level. If all differences are zero, p is 1 and there is no effect.
+        The statistic is R+, the sum of the ranks with a > b (called V in R). `details` contains R+, R- and z. This z is the
+        smaller rank sum, standardized without continuity correction. `n` is the number of ranked differences, which excludes
+        zeros if they are dropped. The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-). Its interval is obtained
+        by inverting the test. It therefore excludes zero if and only if p is below 1 - level. If all differences are zero, p is
+        1 and there is no effect.
 
     Examples
     --------
@@ -135,7 +136,7 @@ class _SignedRanks:
 
     @property
     def shortfall(self) -> float:
-        """Distance of the smaller sum from its expectation."""
+        """Amount by which the smaller rank sum falls below its expected value."""
         return abs(self.plus - self.minus) / 2
 
     @property

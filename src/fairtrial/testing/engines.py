@@ -42,7 +42,7 @@ class MisbehavingLearner:
         return {"how": self.how}
 
     def fit(self, X: Any, y: Any) -> MisbehavingLearner:
-        """Misbehave."""
+        """Raise an error, kill the process or hang."""
         import signal
 
         if self.how == "kills its process":
@@ -71,7 +71,7 @@ class _EngineCase:
 
     @cached_property
     def expected(self) -> dict[bytes, TrialRecord]:
-        """The records of the learners that succeed, computed in a separate process."""
+        """The expected records of the learners that succeed, computed in a separate process."""
         chunks = [_make_chunk(self.dataset, fold, range(_STATUSES.count("ok"))) for fold in range(_N_FOLDS)]
         return {record.key: record for record in _run_serially(chunks, self.dataset)}
 
@@ -145,7 +145,7 @@ def check_facts_are_complete(case: _EngineCase) -> None:
 
 @_contract.rule("set the exception of the task on its future")
 def check_exceptions_come_back(case: _EngineCase) -> None:
-    """The future of a task that raises must raise the same exception."""
+    """If a task raises an exception, its future must raise the same exception."""
     try:
         value = case.engine.executor.submit(divmod, 1, 0).result(_WAIT_SECONDS)
     except ZeroDivisionError:
@@ -181,7 +181,7 @@ def check_each_trial_is_answered_once(case: _EngineCase) -> None:
 
 @_contract.rule("let `work` supervise the learners: do not replace it and do not change its answer")
 def check_failing_learners_fail_alone(case: _EngineCase) -> None:
-    """A learner that raises, hangs or kills its process must fail only its own trials."""
+    """If a learner raises an error, hangs or kills its process, only its own trials must fail."""
     for record in sorted(case.records, key=lambda item: item.key):
         learner = record.key[1]
         name = f"the learner that {_LEARNERS[learner]}" if _STATUSES[learner] != "ok" else _LEARNERS[learner]
@@ -227,7 +227,7 @@ def check_cancelled_tasks_are_cancelled(case: _EngineCase) -> None:
 
 @_contract.rule("let chunks come back early, or leave them alone")
 def check_stop_lets_chunks_come_back(case: _EngineCase) -> None:
-    """After stop(), chunks that are running must come back with the trials that they have finished."""
+    """After stop(), running chunks must return the trials that they have finished."""
     chunk = _make_chunk(case.dataset, 0, [0, _HANGING], limits=ResourceLimits(time=5.0))
     future = case.engine.submit(chunk, case.dataset)
     time.sleep(0.1)

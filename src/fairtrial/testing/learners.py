@@ -28,7 +28,7 @@ _TOLERANCE = 1e-6
 
 
 class _LearnerCase:
-    """A learner, a training set of 60 rows in three well-separated classes, and a fitted copy."""
+    """A learner, a fitted copy of it, and a training set of 60 rows in three well-separated classes."""
 
     def __init__(self, learner: Any) -> None:
         rng = np.random.default_rng(_SEED)
@@ -46,7 +46,7 @@ class _LearnerCase:
         return learner.set_params(**seeds) if seeds else learner
 
     def fit(self, X: Any = None, y: Any = None) -> Any:
-        """Fit a copy, by default to the training set."""
+        """Fit a copy of the learner, by default to the training set."""
         learner = self.copy_learner()
         learner.fit(self.X.copy() if X is None else X, self.y.copy() if y is None else y)
         return learner
@@ -195,7 +195,7 @@ def check_probabilities_follow_classes(case: _LearnerCase) -> None:
 def check_decision_values_have_columns(case: _LearnerCase) -> None:
     """decision_function must return a column for each of three classes, and one value per row for two classes."""
     values = np.asarray(case.fitted.decision_function(case.X.copy()))
-    pairs = 3  # as many columns as classes: one-vs-one values of three classes also have three columns
+    pairs = 3  # three classes have three columns, both one-vs-rest and one-vs-one
     require(values.shape == (len(case.X), pairs), f"shape {values.shape} for {len(case.X)} rows and 3 classes")
     two = case.codes < 2
     values = np.asarray(case.fit(case.X[two], case.y[two]).decision_function(case.X[two]))
@@ -247,7 +247,7 @@ def check_frames_match_arrays(case: _LearnerCase) -> None:
 
 @_contract.rule("return self.classes_[codes] from predict", applies=lambda learner: not facts_of(learner).numbered)
 def check_labels_keep_their_type(case: _LearnerCase) -> None:
-    """Labels that are whole numbers or Booleans must come back with the same type."""
+    """For labels that are whole numbers or Booleans, predict must return labels of the same type."""
     two = case.codes < 2
     for X, y in ((case.X, case.codes), (case.X[two], case.codes[two] == 1)):
         learner = case.fit(X.copy(), y.copy())

@@ -1,4 +1,4 @@
-"""The contract of measures: the facts that a measure declares, and the invariances that every formula must satisfy."""
+"""The contract of measures: declared facts that must be true, and invariances that every formula must satisfy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CLASS_NAMES = np.array(["ant", "bee", "cat"])
 
 
 class _Columns(NamedTuple):
-    """Random columns for one call of a measure: number of classes k (1 for numbers), true values, predictions and weights."""
+    """Random columns for one call of a measure. `k` is the number of classes, or 1 for numeric targets."""
 
     k: int
     y_true: npt.NDArray[Any]
@@ -159,7 +159,7 @@ def _require_equal(value: Any, expected: Any, context: str) -> None:
 
 @_contract.rule("complete the arguments of the decorator `measure` and the docstring of the formula")
 def check_facts_are_complete(case: _MeasureCase) -> None:
-    """A measure must declare its name, inputs, direction, range, reference and a summary."""
+    """A measure must declare its name, inputs, direction, range, reference and summary."""
     facts = case.measure.facts
     for name in ("name", "needs", "direction", "cite", "summary", "undefined"):
         require(getattr(facts, name), f"an empty {name}")
@@ -190,7 +190,7 @@ def check_values_are_in_range(case: _MeasureCase) -> None:
 
 @_contract.rule("declare the other direction, or fix the formula", applies=_rewards_true_labels)
 def check_nothing_beats_perfect_predictions(case: _MeasureCase) -> None:
-    """No prediction may have a better value than the true labels, in the declared direction."""
+    """In the declared direction, no predictions may have a better value than the true labels."""
     for columns in case.iter_columns():
         value = case.compute(columns.y_true, columns.y)
         perfect = [case.compute(columns.y_true, y) for y in case.make_perfect_predictions(columns)]
@@ -236,7 +236,7 @@ def check_class_names_do_not_matter(case: _MeasureCase) -> None:
     'treat all classes alike, or declare per_class=True or exceptions=("class order",)', applies=_treats_classes_alike
 )
 def check_class_order_does_not_matter(case: _MeasureCase) -> None:
-    """A permutation of three classes, or of two classes for measures of the whole table, must not change the value."""
+    """A permutation of three classes, or of two classes if the measure has no positive class, must not change the value."""
     facts = case.measure.facts
     for k, y_true, y, weights, rng in case.iter_columns():
         if k == 2 and (facts.needs != "labels" or facts.per_class):
@@ -300,9 +300,9 @@ def check_batches_match_single_values(case: _MeasureCase) -> None:
 
 @_contract.rule("compute the value only from the statistic", applies=_merges)
 def check_merged_statistics_match_whole(case: _MeasureCase) -> None:
-    """The summed statistics of two parts of the rows must give the value for all rows."""
+    """The sum of the statistics of two subsets of rows must give the value for all rows."""
     for k, y_true, y, weights, _ in case.iter_columns():
-        if k > 2 and isinstance(case.measure, ScoreMeasure):  # a tally has only two classes
+        if k > 2 and isinstance(case.measure, ScoreMeasure):  # a tally supports only two classes
             continue
         is_first = np.arange(len(y_true)) % 2 == 0
         first, second = (

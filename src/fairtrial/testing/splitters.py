@@ -43,7 +43,7 @@ class _SplitterCase:
         return [Split(np.asarray(train), np.asarray(test), 0, fold) for fold, (train, test) in enumerate(pairs)]
 
     def get_options(self) -> dict[str, Any]:
-        """Return the times of the rows, as an option, if the splitter uses them."""
+        """Return the times of the rows as the option `time` if the splitter uses times."""
         return {"time": self.time} if _uses_time(self.splitter) else {}
 
 

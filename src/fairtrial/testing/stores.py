@@ -1,4 +1,4 @@
-"""The contract of stores: records come back unchanged, batches are written as a whole, and corruption is detected."""
+"""The contract of stores: records are read back unchanged, batches are written as a whole, and corruption is detected."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class _StoreCase:
         return store
 
     def fill(self, links: Iterable[TrialLink] | None = None) -> Path:
-        """Create a closed store with successful trials, by default all of them."""
+        """Create and close a store that contains successful trials, by default all trials of the study."""
         path = self.make_path()
         with self.create(path) as store:
             store.add_records(self.study.pair_successes(self.study.links if links is None else links))
@@ -223,7 +223,7 @@ def check_missing_files_are_refused(case: _StoreCase) -> None:
 
 @_contract.rule("store plans without loss, with text as Unicode")
 def check_plans_come_back(case: _StoreCase) -> None:
-    """The plan of a study, including non-ASCII names, must come back unchanged after the store has been closed."""
+    """The plan of a study, including non-ASCII names, must be read back unchanged after the store has been closed."""
     study, path = case.study, case.make_path()
     case.create(path).close()
     with case.open_store(path) as store:
@@ -246,7 +246,7 @@ def check_plans_come_back(case: _StoreCase) -> None:
 
 @_contract.rule("ignore a plan that is stored already, and remember which study was added last")
 def check_plans_can_be_repeated(case: _StoreCase) -> None:
-    """Adding a plan again must change nothing except which study is the latest."""
+    """Adding a plan again must change nothing, except that its study becomes the latest one."""
     other = _ExampleStudy("other", seed=1)
     with case.create() as store:
         store.add_records(case.study.pair_successes(case.study.links))
@@ -281,7 +281,7 @@ def _sort_trials(store: ResultsStore) -> Iterator[Any]:
 
 @_contract.rule("list a planned trial without a record as missing")
 def check_planned_trials_are_listed(case: _StoreCase) -> None:
-    """The table of trials must have a row for each planned trial, in the order of the study, whether it has run or not."""
+    """The table of trials must have a row for each planned trial, in the order of the study, even if the trial has not run."""
     with case.open_store(case.fill(case.study.links[3:5])) as store:
         trials = store.open_archive().trials()
         listed = [tuple(row) for row in trials[_TRIAL_KEY].itertuples(index=False)]
@@ -293,7 +293,7 @@ def check_planned_trials_are_listed(case: _StoreCase) -> None:
 
 @_contract.rule("return the keys of all records except the failures in retry")
 def check_done_trials_are_listed(case: _StoreCase) -> None:
-    """find_done must return the keys of stored trials except failures of the kinds in `retry`."""
+    """find_done must return the keys of stored trials except failures with a status in `retry`."""
     study = case.study
     ok, late, wrong = study.links[:3]
     with case.create() as store:
@@ -382,7 +382,7 @@ def check_readers_cannot_write(case: _StoreCase) -> None:
 
 @_contract.rule("lock the store while it is open for writing")
 def check_second_writer_is_refused(case: _StoreCase) -> None:
-    """A second writer must receive a StoreError while the first has the store open."""
+    """A second writer must receive a StoreError while the first writer has the store open."""
     path = case.make_path()
     with case.create(path):
         error = _find_error(lambda: case.open_store(path, write=True).close())
@@ -409,7 +409,7 @@ def check_runs_are_noted(case: _StoreCase) -> None:
 
 @_contract.rule("average fit_time + predict_time over the successful trials")
 def check_mean_times_are_computed(case: _StoreCase) -> None:
-    """compute_mean_times must average the seconds of successful trials for each data set and learner."""
+    """compute_mean_times must average the times of successful trials for each data set and learner."""
     study = case.study
     with case.create() as store:
         first, second = [link for link in study.links if (link.data, link.learner) == _get_pair(study.links[0])][:2]
@@ -494,7 +494,7 @@ def _is_harmless(case: _StoreCase, path: Path, file: Path, offset: int) -> bool:
 
 @_contract.rule("add the records that are missing and keep the successes that are there")
 def check_merged_stores_equal_whole(case: _StoreCase) -> None:
-    """Merging stores that contain parts of the records must give all records, in any order and even if repeated."""
+    """Merging stores must give the records of all stores, in any order and even if a merge is repeated."""
     study = case.study
     parts = case.fill(study.links[:9]), case.fill(study.links[6:])
     for order in (parts, parts[::-1]):

@@ -44,7 +44,7 @@ class GaussianMixture(Population):
     priors : array-like, optional
         Probability of each component. Default: equal probabilities.
     component_classes : list of str, optional
-        Class of each component; several components may have the same class. Default: "1", "2", ...
+        Class of each component. Several components may have the same class. Default: "1", "2", ...
 
     Examples
     --------
@@ -113,8 +113,8 @@ class GaussianMixture(Population):
         Parameters
         ----------
         accuracy : float, default 0.0005
-            Required accuracy of a Monte Carlo estimate: largest value of three standard errors. At most ten million rows are
-            drawn.
+            Required accuracy of a Monte Carlo estimate: three standard errors must not exceed this value. At most ten million
+            rows are drawn.
 
         Returns
         -------
@@ -145,7 +145,7 @@ def _compute_equal_covariance_error(pair: GaussianMixture) -> float:
 
 
 def _compute_univariate_error(line: GaussianMixture) -> float:
-    """Integrate in one dimension by the trapezoidal rule, on a grid that is dense around each component."""
+    """Compute the Bayes error in one dimension by the trapezoidal rule, on a grid that is dense around each component."""
     centres, spreads = np.array(line.means)[:, 0], np.sqrt(np.array(line.covariances)[:, 0, 0])
     points = np.unique(centres[:, None] + spreads[:, None] * _GRID)
     joint = np.exp(line._log_joint(points[:, None]))
@@ -155,7 +155,7 @@ def _compute_univariate_error(line: GaussianMixture) -> float:
 
 @cache
 def _estimate_error(mixture: GaussianMixture, accuracy: float) -> BestError:
-    """Average 1 minus the largest class probability. This has a smaller variance than counting errors."""
+    """Estimate the Bayes error as the mean of 1 minus the largest class probability, which varies less than an error rate."""
     rng, total, squares, n, reached = np.random.default_rng(0), 0.0, 0.0, 0, np.inf
     for _ in range(_MAX_BLOCKS):
         left = 1 - mixture._compute_class_probabilities(mixture._log_joint(mixture._draw(_BLOCK, rng)[0])).max(axis=1)
@@ -252,8 +252,8 @@ class _TwoGaussians(Population):
 class Twonorm(_TwoGaussians):
     """Breiman's twonorm: two Gaussian classes with unit covariance.
 
-    Class 1 has mean (a, ..., a) and class 2 has mean (-a, ..., -a), with a = 2 / sqrt(attributes). The Bayes classifier is a
-    hyperplane with error rate 2.28 % (Breiman 1996: 2.3 %) for any number of attributes.
+    Class 1 has mean (a, ..., a) and class 2 has mean (-a, ..., -a), with a = 2 / sqrt(attributes). The decision boundary of the
+    Bayes classifier is a hyperplane. The error rate is 2.28 % (Breiman 1996: 2.3 %) for any number of attributes.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class Ringnorm(_TwoGaussians):
     """Breiman's ringnorm: one Gaussian class inside another.
 
     Class 1 has mean 0 and covariance 4 I. Class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
-    Breiman (1996) uses shift 2 and states an error of 1.3 %; the exact value is 1.24 %. R's mlbench uses shift 1, with an error
+    Breiman (1996) uses shift 2 and states an error of 1.3 %. The exact value is 1.24 %. R's mlbench uses shift 1, with an error
     of 1.50 %.
 
     Parameters

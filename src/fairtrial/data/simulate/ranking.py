@@ -20,7 +20,7 @@ class RankedPairs:
     Attributes
     ----------
     labels : ndarray of int8
-        True labels; 1 is positive.
+        True labels, where 1 is positive.
     better, worse : ndarray
         Scores of the better model and of the worse model.
 
@@ -44,8 +44,8 @@ class RankingPairs:
     """Pairs of models in the synthetic experiments of Berrar (2014, section 4.1).
 
     The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1], and cases with a score of at least 0.5
-    are positive. The better model has these scores, but some of them are replaced with new uniform numbers. The worse model has
-    the scores of the better model, but the same number of other scores are replaced. With 10 of 100 scores replaced, the
+    are positive. The better model has these scores, except that some are replaced with new uniform numbers. The worse model has
+    the scores of the better model, except that the same number of other scores is replaced. With 10 of 100 scores replaced, the
     expected accuracies at threshold 0.5 are 95 % and 90 %. To add noise to labels or scores, apply a condition.
 
     Parameters
@@ -53,7 +53,7 @@ class RankingPairs:
     cases : int, default 100
         Number of cases.
     replaced : int, default 10
-        Number of scores to replace in each model, at most half of the cases.
+        Number of scores to replace for each model. It must be at most half of the number of cases.
 
     Examples
     --------

@@ -26,9 +26,9 @@ class Waveform(Population):
     """The waveform problem: random mixtures of two of three waves, with noise.
 
     Each row contains u w_a + (1 - u) w_b at 21 points, plus standard normal noise, where u is uniform on [0, 1]. The waves are
-    triangles of height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and the second wave, class 2 mixes the
-    first and the third, and class 3 mixes the second and the third (Breiman et al. 1984). The book states a Bayes error of
-    about 14 %; the exact value is 13.29 %.
+    triangles of height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 mixes the first
+    and third, and class 3 mixes the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %. The
+    exact value is 13.29 %.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Waveform(Population):
         return np.asarray(densities / densities.sum(axis=1, keepdims=True))
 
     def best_error(self) -> BestError:
-        """Compute the Bayes error as an integral over the plane of the three waves."""
+        """Compute the Bayes error as an integral over the plane that contains the three waves."""
         return BestError(_compute_waveform_error(), 1e-6, "numerical integration")
 
 
@@ -99,7 +99,7 @@ def _log_between(along: FloatArray, length: float) -> FloatArray:
 
 @cache
 def _compute_waveform_error(step: float = 0.05) -> float:
-    """Integrate the largest class density over the plane of the waves. Noise orthogonal to the plane is not informative."""
+    """Integrate the largest class density over the plane of the waves. Noise orthogonal to this plane is uninformative."""
     first_side, second_side = _WAVES[1] - _WAVES[0], _WAVES[2] - _WAVES[0]
     x = first_side / np.linalg.norm(first_side)
     y = (second_side - (second_side @ x) * x) / np.linalg.norm(second_side - (second_side @ x) * x)

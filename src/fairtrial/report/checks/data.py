@@ -1,4 +1,4 @@
-"""Checks of the data sets: imbalance, tiny classes, few rows, corrupted files."""
+"""Checks of the data sets: imbalance, tiny classes, few rows, and corrupted files."""
 
 from __future__ import annotations
 

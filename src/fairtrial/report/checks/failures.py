@@ -1,4 +1,4 @@
-"""Checks of the run: failures, missing trials, warnings, times, versions."""
+"""Checks of the run: failures, missing trials, warnings, times, and versions."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def check_warnings(source: ReportSource) -> CheckAnswer:
 
 
 def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
-    """List the warnings of successful trials with their learner and split. Counts at the end of warnings are removed."""
+    """List the warnings of successful trials, each with its learner and split. Counts at the end of warnings are removed."""
     import pandas as pd
 
     warned_trials = trials[(trials["status"] == "ok") & trials["notes"].notna()]

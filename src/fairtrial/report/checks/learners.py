@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairtrial.study.archive import DataFacts
 
 TRIVIAL = ("DummyClassifier",)
-"""Classes that learn only the class proportions."""
+"""Estimator classes that learn only the class proportions."""
 
 
 @check(
@@ -41,7 +41,7 @@ TRIVIAL = ("DummyClassifier",)
     affects_answer=True,
 )
 def check_tuning(source: ReportSource) -> CheckAnswer:
-    """Check for several parameter settings of one class."""
+    """Check for several parameter settings of one estimator class."""
     import pandas as pd
 
     results = source.get_results()
@@ -69,7 +69,10 @@ def _list_tuned_learners(results: Results) -> list[str]:
 
 
 def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], index: int) -> str:
-    """Format the parameters in which a learner differs from others of its class. Return an empty text if it does not differ."""
+    """Format the parameters in which a learner differs from others of its class.
+
+    Return an empty text if there are no such parameters.
+    """
     parameters = settings[index][1]
     names = dict.fromkeys(name for _, setting in settings for name in setting)
     different = [name for name in names if any(setting.get(name) != parameters.get(name) for _, setting in settings)]
@@ -133,7 +136,7 @@ def _compare_with_baseline(
 ) -> pd.DataFrame:
     """Build a frame with one row per data set: the best learner, its score, and the score of the baseline.
 
-    The baseline is the trivial classifier or, without one, guessing. Its score is NaN if it is unknown.
+    The baseline is the trivial classifier or, if the study has none, guessing. Unknown scores of the baseline are NaN.
     """
     import pandas as pd
 
@@ -155,9 +158,9 @@ def _compare_with_baseline(
 
 
 def _compute_guessing_score(measure: Measure, facts: DataFacts) -> float:
-    """Compute the chance level of a measure on a data set. It is NaN if it is unknown.
+    """Compute the chance level of a measure on a data set. Return NaN if the chance level is unknown.
 
-    For accuracy and error rate, it is the score of always predicting the largest class.
+    For accuracy and error rate, the chance level is the score of always predicting the largest class.
     """
     counts = facts.counts[facts.counts > 0]
     if measure.name in MAJORITY_SENSITIVE:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CROSSED = 0.01
 """Minimum area by which each of two ROC curves must lie above the other. Papers report AUC differences of this size."""
 AREAS = ("auc", "gini", "hand_till")
-"""Measures that are the area under the whole curve."""
+"""Measures that are computed from the area under the whole ROC curve."""
 MISCALIBRATED = 0.1
 """Threshold for the expected calibration error: an average deviation of ten percentage points."""
 PROBABILITY_MEASURES = (
@@ -41,7 +41,7 @@ PROBABILITY_MEASURES = (
 MOST_CURVES = 20
 """Maximum number of learners whose curves are compared with each other."""
 UNDEFINED = 0.1
-"""Threshold for the proportion of a learner's trials that have no value."""
+"""Threshold for the proportion of a learner's successful trials in which a measure is undefined."""
 
 
 @check(
@@ -134,7 +134,7 @@ def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float,
     (0.125, 0.125)
     """
     x = np.unique(np.concatenate([first[:, 0], second[:, 0]]))
-    # Between neighbouring x, both curves are straight: use their heights just right of one x and just left of the next.
+    # Both curves are straight between neighbouring values of x. Use their heights just right of one and just left of the next.
     begin = _interpolate_height(first, x[:-1], "right") - _interpolate_height(second, x[:-1], "right")
     end = _interpolate_height(first, x[1:], "left") - _interpolate_height(second, x[1:], "left")
     width, mean = np.diff(x), (begin + end) / 2
@@ -147,7 +147,7 @@ def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float,
 
 
 def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArray:
-    """Interpolate the height just right or just left of x. The two heights differ at a vertical step."""
+    """Interpolate the height of a curve just to the right or left of x. The two heights differ at a vertical step."""
     xs, ys = curve[:, 0], curve[:, 1]
     if side == "right":
         near = np.searchsorted(xs, x, side="right") - 1
@@ -230,7 +230,7 @@ def check_calibration(source: ReportSource) -> CheckAnswer:
 
 
 def _compute_calibration_errors(results: Results) -> pd.DataFrame:
-    """Compute the mean calibration error of each learner over repeats and data sets. Pool the test rows of each repeat."""
+    """Compute the mean calibration error of each learner over repeats and data sets. Test rows are pooled in each repeat."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         scores = select_condition(results.scores("calibration_error", pooled=True), get_main_condition(results))
     sets = scores.groupby(["learner", "dataset"], sort=False, observed=True)["value"].mean()
@@ -284,7 +284,10 @@ def check_undefined(source: ReportSource) -> CheckAnswer:
 
 
 def find_score_kinds(results: Results) -> pd.DataFrame:
-    """Find the kind of scores that each learner provides: probability, decision or none. Read one successful trial each."""
+    """Find the kind of scores that each learner provides: probability, decision or none.
+
+    Only one successful trial of each learner is read.
+    """
 
     def compute() -> pd.DataFrame:
         import pandas as pd

@@ -234,17 +234,17 @@ def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: Cond
 
 
 def build_split_lines(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per split: the numbers of rows in each set, and of rows and groups in both sets."""
+    """Build a frame with one row per split: how many rows are in each set, and how many rows and groups are in both."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[0]
 
 
 def build_test_count_lines(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per data set: its rows, its untested rows, and the fewest and most tests of any row."""
+    """Build a frame with one row per data set: how many rows it has, how many are untested, and how often rows are tested."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
 
 
 def _tabulate_splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Build both frames of the splits. Each split is read only once."""
+    """Build the frames of `build_split_lines` and `build_test_count_lines`. Each split is read only once."""
     import pandas as pd
 
     trials, archive = results.scored_trials(), results.archive

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Frames = Mapping[str, "pd.DataFrame"]
-# The colours of Okabe and Ito, which colour-blind readers can distinguish. Their yellow is last of all because it is faint on
-# white.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish. Their yellow comes last in the palette,
+# because it is faint on white.
 _DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255")
-# Further colours, so that each of 20 learners has its own. They are less distinct, so dashes and shapes differ, too.
+# Further colours, so each of up to 20 learners has its own colour. They are less distinct, so dashes and shapes also differ.
 _FURTHER = (
     *("#5D3A9B", "#7F7F1A", "#44AA99", "#A5673F", "#CC6677", "#332288"),
     *("#117733", "#AA4499", "#6699CC", "#B89B3E", "#661100", "#F0E442"),
@@ -38,10 +38,10 @@ DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 GREY = "#6B6B6B"
 INK = "#2B2B2B"
-# A background without text. It becomes dark on a dark page.
+# Colour of backgrounds without text. In the dark theme, it becomes dark.
 PALE = "#D9D9D9"
 SIDE = 340
-# Longer names and titles are truncated and end in dots, so figures stay readable even with long learner names.
+# Longer names and titles are truncated and end in dots, so figures stay readable.
 NAME_WIDTH, TITLE_WIDTH = 260, 900
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 # A figure is a few hundred pixels wide, so points in the same cell of this grid are indistinguishable.
@@ -93,7 +93,7 @@ def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, i
 
 
 def to_frame(result: Any) -> pd.DataFrame:
-    """Return the frame of a result, or the frame itself.
+    """Return the frame of a result. If the argument is a frame, return it unchanged.
 
     >>> import pandas as pd
     >>> to_frame(pd.DataFrame({"x": [1]})).columns.tolist()
@@ -161,7 +161,7 @@ def get_colour(learner: str, position: int = 0) -> str:
 
 
 def get_text_colour(learner: str, position: int = 0) -> str:
-    """Get the colour for the name of a learner: the colour of its marks, darkened until it is legible."""
+    """Get the colour for the name of a learner: the colour of its marks, darkened if necessary for legibility."""
     return TEXT_PALETTE[_page_learners.get().get(learner, position) % len(TEXT_PALETTE)]
 
 
@@ -175,7 +175,7 @@ def encode_colour(learners: Iterable[str]) -> alt.Color:
 
 
 def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
-    """Assign each learner a line style. After the first eight learners, lines are dashed."""
+    """Assign each learner a line style. All learners after the first eight have dashed lines."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -185,7 +185,7 @@ def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
 
 
 def encode_shape(learners: Iterable[str]) -> alt.Shape:
-    """Assign each learner a shape. After the first eight learners, shapes other than circles are used."""
+    """Assign each learner a shape. All learners after the first eight have shapes other than circles."""
     import altair as alt
 
     names = [str(learner) for learner in learners]
@@ -235,7 +235,7 @@ def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -
 
 
 def format_with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
-    """Format a number and its interval as text. Both can be undefined.
+    """Format a number and its interval as text. The number or the interval can be undefined.
 
     >>> format_with_interval(0.5, 0.25, 0.75, 2), format_with_interval(0.5, None, None), format_with_interval(None, None, None)
     ('0.50  (0.25 to 0.75)', '0.500  (interval undefined)', 'undefined')
@@ -254,7 +254,7 @@ def build_title(title: str, *subtitle: str) -> Any:
 
 
 def style_chart(chart: Any) -> Any:
-    """Apply the common style in one step, because each setting copies the whole chart."""
+    """Apply the common style in one step, because each separate setting would copy the whole chart."""
     import altair as alt
 
     lines: dict[str, Any] = {"gridColor": "#E9E9E9", "tickColor": "#B5B5B5", "domainColor": "#B5B5B5"}

@@ -65,7 +65,7 @@ _SELECT = ("condition", "level", "positive")
 
 
 def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ranks") -> Any:
-    """Draw how often each learner has each rank, and its mean rank.
+    """Draw the mean rank of each learner, and the number of data sets on which it has each rank.
 
     Parameters
     ----------
@@ -155,7 +155,8 @@ def draw_pairs(
 ) -> Any:
     """Draw a matrix of pairs with differences, adjusted p-values, and wins, ties and losses.
 
-    Each row shows the better learner of a pair, or the control. Significant pairs are framed.
+    The better learner of each pair, or the control, determines the row. The other learner determines the column. Significant
+    pairs are framed.
 
     Parameters
     ----------
@@ -228,7 +229,7 @@ def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
 
 
 def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
-    """Build one cell per pair. The row is the better learner, or the control."""
+    """Build one cell per pair. The row of a cell is the better learner of the pair, or the control."""
     cells = []
     number_format = _choose_difference_format(pairs["difference"])
     has_control = len(pairs) > 1 and pairs["first"].nunique() == 1
@@ -395,7 +396,7 @@ def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
     Parameters
     ----------
     frame : Strengths or dataframe
-        Result of `bradley_terry`, or a frame with learner, strength, low and high.
+        Result of `bradley_terry`, or a frame with the columns learner, strength, low and high.
     title : str
         Title of the chart.
 
@@ -517,7 +518,7 @@ def draw_study_critical_difference(
 
 @register_figure("ranks", select=_SELECT, from_verdict=partial(_draw_comparison_figure, "ranks"))
 def draw_study_ranks(results: Results, selection: Selection, measure: str | None = None) -> Any:
-    """Draw how often each learner has each rank."""
+    """Draw the mean rank of each learner, and the number of data sets on which it has each rank."""
     return _draw_verdict_figure("ranks", results, selection, measure)
 
 
@@ -622,7 +623,7 @@ def _compare_learner_pair(results: Results, selection: Selection, measure: str |
 def draw_study_intervals(
     results: Results, selection: Selection, measure: str | Sequence[str] | None = None, alpha: float = 0.05
 ) -> Any:
-    """Draw the mean score of each learner with its interval, over all data sets or for one data set."""
+    """Draw the mean score of each learner with its interval, over all data sets or on one data set."""
     import pandas as pd
 
     selection.check_dataset(results)

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 MAX_CLASSES = 20
-"""Largest number of classes in a figure."""
+"""Maximum number of classes in a figure."""
 
 _COLUMNS = ["model", "true", "predicted", "count", "rate", "low", "high"]
-# Width and height of a cell, font size of the count, and font size of the rate, by the largest number of classes.
+# Width and height of a cell, font size of the count, and font size of the rate, by the maximum number of classes.
 _SIZES = {6: (78, 54, 14, 12), 10: (60, 46, 12.5, 11), MAX_CLASSES: (46, 38, 11, 9.5)}
-# The cells stay light enough for dark text, and their colour is not that of a learner.
+# The colours of cells are light enough for dark text, and differ from the colours of learners.
 _SHADES = ["#F1F3F5", "#8FA3B5"]
 
 
@@ -51,7 +51,7 @@ def draw_study_confusion(results: Results, selection: Selection, confidence: flo
 
 
 def collect_confusion(results: Results, selection: Selection, confidence: float = 0.95) -> pd.DataFrame:
-    """Collect the cells of the confusion matrix of each learner, pooled over the test rows of one repeat."""
+    """Collect the cells of the confusion matrix of each learner, computed from all test rows of one repeat."""
     import pandas as pd
 
     facts, condition = selection.find_dataset(results), selection.find_condition(results)

@@ -74,7 +74,8 @@ def draw_critical_difference(
         layers += _draw_ruler(critical_difference, top - 32, x, y)
     heading = build_title(title, *_format_diagram_subtitle(bars, control))
     plain = alt.ViewBackground(stroke=None)
-    # The names on both sides leave too little space for the axis of a narrower diagram, so a phone shows it at a smaller scale.
+    # In a narrower diagram, the names on both sides leave too little space for the axis, so a phone shows the whole at a
+    # smaller scale.
     return style_chart(
         alt.layer(*layers).properties(
             width=width, height=height, title=heading, view=plain, usermeta={"minWidth": _LEAST_WIDTH}
@@ -86,7 +87,7 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
     """Compute the bars of the diagram: group, lane, low, high, and whether the bar is solid.
 
     A solid bar joins neighbouring members of a group if no learner outside the group lies between them or at their ranks.
-    Otherwise, a dotted line joins them. A solid bar therefore never covers two learners that differ significantly. A
+    Otherwise, a dotted line joins the members. A solid bar therefore never covers two learners that differ significantly. A
     group of one learner has no bar.
 
     >>> build_rank_bars({"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}, [("a", "b"), ("b", "d"), ("c",)])
@@ -111,7 +112,7 @@ def build_rank_bars(mean_ranks: pd.Series[float] | Mapping[str, float], groups: 
 
 
 def _join_runs(inside: list[float], outside: list[float]) -> list[tuple[float, float, bool]]:
-    """Build line segments between neighbouring members, and join adjacent segments of the same kind."""
+    """Build line segments between neighbouring members, and join adjacent solid segments."""
     pieces: list[tuple[float, float, bool]] = []
     for low, high in pairwise(inside):
         solid = not any(low <= rank <= high for rank in outside)

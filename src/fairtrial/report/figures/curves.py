@@ -45,9 +45,9 @@ def draw_roc(frames: Frames, hulls: Frames | None = None, *, title: str = "ROC c
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `roc_curve` returns them.
+        Curve of each learner, as returned by `roc_curve`.
     hulls : mapping of str to dataframe, optional
-        Convex hulls, as `roc_hull` returns them.
+        Convex hull of each learner, as returned by `roc_hull`.
     title : str
         Title of the chart.
 
@@ -86,10 +86,11 @@ def compute_roc_band(
 ) -> pd.DataFrame:
     """Compute a confidence band of an ROC curve.
 
-    The band `kind="curve"` covers the whole true curve with at least the given probability (Campbell 1994, simultaneous joint
-    regions). It is wide and valid for any scores (Macskassy, Provost & Rosset 2005). The band `kind="points"` covers the true
-    point of each threshold with a rectangle formed by the Wilson limits of both rates. This band contains the whole curve less
-    often. Both kinds assume independent test rows. If rows are clustered or weighted, pass effective numbers of rows.
+    With `kind="curve"`, the band contains the whole true curve with at least the given probability (Campbell 1994, simultaneous
+    joint regions). This band is wide, but valid for any scores (Macskassy, Provost & Rosset 2005). With `kind="points"`, the
+    band consists of one rectangle for each threshold, formed by the Wilson limits of both rates. This band contains the whole
+    true curve less often. Both kinds assume independent test rows. If rows are clustered or weighted, pass effective numbers of
+    rows.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ def _compute_pointwise_limits(rate: FloatArray, cases: int, level: float) -> tup
 
 
 def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> FloatArray:
-    """Evaluate a step function at pairs of positions: the value before each step, then the value after it."""
+    """Evaluate a step function at pairs of positions. Each pair gives the value before a step and the value after it."""
     before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
     behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
     # The first and the last position are not paired: use the value after the first and the value before the last.
@@ -165,7 +166,7 @@ def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> F
 
 
 def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.95, simultaneous: bool = True) -> Any:
-    """Add bands behind the curves in a chart from `draw_roc`, in the colours that `learners` have in the chart.
+    """Add bands behind the curves of a chart from `draw_roc`. `learners` must be the frames of all curves in the chart.
 
     >>> from fairtrial.measures import roc_curve
     >>> curves = {"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])}
@@ -194,7 +195,7 @@ def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curv
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `precision_recall_curve` returns them.
+        Curve of each learner, as returned by `precision_recall_curve`.
     title : str
         Title of the chart.
 
@@ -213,7 +214,7 @@ def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curv
     import pandas as pd
 
     columns = {"threshold": "threshold", "recall": "recall", "precision": "precision"}
-    # Among tied scores, positives are found in proportion, so the precision at the highest score extends down to recall 0.
+    # Among rows with tied scores, the expected precision is constant, so the first precision extends down to recall 0.
     whole = {
         name: pd.concat([frame.head(1).assign(recall=0.0), frame]) for name, frame in check_frames(frames, columns).items()
     }
@@ -231,9 +232,9 @@ def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `cost_curve` returns them.
+        Curve of each learner, as returned by `cost_curve`.
     lines : mapping of str to dataframe, optional
-        The cost line of each threshold, as `cost_lines` returns them.
+        Cost lines of each learner (one per threshold), as returned by `cost_lines`.
     title : str
         Title of the chart.
 
@@ -267,7 +268,7 @@ def _draw_cost_segments(frames: Frames, lines: Frames) -> Any:
     import altair as alt
 
     rows = [{**row, "start": 0, "end": 1} for row in collect_rows(lines, ["threshold", "fpr", "fnr"], thin=["fpr", "fnr"])]
-    # A learner may have thousands of thresholds. The more there are, the fainter each line, so the curves stand out.
+    # A learner may have thousands of thresholds. The more thresholds, the fainter the lines, so the curves stand out.
     segments = build_chart(rows).mark_rule(strokeWidth=0.7, opacity=min(0.5, 25 / len(rows)), clip=True)
     return segments.encode(alt.X("start:Q"), alt.Y("fpr:Q"), alt.X2("end:Q"), alt.Y2("fnr:Q"), encode_colour(frames))
 
@@ -278,7 +279,7 @@ def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `brier_curve` returns them.
+        Curve of each learner, as returned by `brier_curve`.
     title : str
         Title of the chart.
 
@@ -308,7 +309,7 @@ def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `gain_curve` returns them.
+        Curve of each learner, as returned by `gain_curve`.
     title : str
         Title of the chart.
 
@@ -354,14 +355,14 @@ def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
-    """Draw true and false positive rates by threshold, and mark their largest difference.
+    """Draw true and false positive rates against the threshold, and mark their largest difference.
 
     There is one panel per learner.
 
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `tpr_fpr_curve` returns them.
+        Curve of each learner, as returned by `tpr_fpr_curve`.
     title : str
         Title of the chart.
 
@@ -409,7 +410,7 @@ def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
 
 
 def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
-    """Choose an axis from 0 to 1 if the scores fill much of it. Otherwise, add some space to the range of the scores."""
+    """Choose an axis from 0 to 1 if the scores cover much of this range. Otherwise, add some space to the range of scores."""
     scores = frame["threshold"].to_numpy(np.float64)
     scores = scores[np.isfinite(scores)]
     if not len(scores):
@@ -422,7 +423,7 @@ def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    """Extend the rows to both ends of the axis. They are sorted from the highest to the lowest threshold."""
+    """Clip thresholds to the axis, and add a row at its lower end. Rows are sorted by decreasing threshold."""
     import pandas as pd
 
     inside = frame.assign(score=frame["threshold"].clip(low, high))
@@ -448,7 +449,7 @@ def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by learner, as `calibration_curve` returns them.
+        Curve of each learner, as returned by `calibration_curve`.
     title : str
         Title of the chart.
 
@@ -499,7 +500,7 @@ def draw_calibration_errors(errors: Mapping[str, float], *, title: str = "Calibr
     Parameters
     ----------
     errors : mapping of str to float
-        Mean distance between predicted probability and observed frequency, by learner.
+        Mean distance between predicted probability and observed frequency for each learner.
     title : str
         Title of the chart.
 
@@ -538,9 +539,9 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     Parameters
     ----------
     frame : dataframe or result
-        Columns measure, estimate, low and high. A column learner groups estimates by learner. Frames of differences have the
-        columns first and second instead of measure, and get a line at 0. Results that contain such a frame are also
-        accepted, such as the result of `evaluate`.
+        Columns measure, estimate, low and high. If there is a column learner, estimates are grouped by learner. Frames of
+        differences have the columns first and second instead of measure, and their charts have a line at 0. Results with such
+        a frame are also accepted, such as the result of `evaluate`.
     title : str, optional
         Title of the chart.
 
@@ -568,7 +569,7 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
 
 
 def _draw_forest(frame: pd.DataFrame, learners: list[str], axis_title: str, title: Any, has_zero: bool) -> Any:
-    """Draw estimates with intervals, and a line at zero if they are differences."""
+    """Draw estimates with intervals, and a line at zero if the estimates are differences."""
     import altair as alt
 
     base = _build_forest_base(frame, learners)
@@ -603,7 +604,7 @@ def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
 
 
 def find_maximum(frames: Frames, column: str) -> float:
-    """Find the largest number in a column over all frames, but return at least 0."""
+    """Find the largest number in a column over all frames. Return 0 if all numbers are negative."""
     return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
 
 

@@ -45,16 +45,17 @@ _DARK = "datum.pd > 0.6 || (datum.pd !== null && datum.pd < -0.4)"
 def draw_environments(result: Any, *, columns: int = 2, title: str = "Performance by training and test environment") -> Any:
     """Draw a heat map of performance deterioration by training and test environment.
 
-    There is one panel per learner. Rows are training environments, columns are test environments, and cells show the error
-    rate. White means no loss. Red means that the learner lost everything that could be learned. Blue means that training on the
-    other environment is better. Grey means undefined, because the learner failed or does not beat the trivial classifier.
+    There is one panel per learner. Rows are training environments, and columns are test environments. Cells show the
+    performance deterioration (pD) and the error rate. White means no loss. Red means that the learner is no better than the
+    trivial classifier. Blue means that training on the other environment is better. Grey means that pD is undefined, because
+    the learner failed or does not beat the trivial classifier even without drift.
 
     Parameters
     ----------
     result : result or dataframe
         Result of `run_environments`, or its frame.
     columns : int
-        Number of panels in a row.
+        Number of panels per row.
     title : str
         Title of the chart.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 
-# The role of a row in a split, and its colour. Test rows stand out, and rows with an invalid role stand out most.
+# The possible roles of a row in a split, and their colours. Test rows stand out, and rows with invalid roles stand out most.
 ROW_ROLES = {
     "trains": "#D6E4EE",
     "trains more than once": "#8FB8D6",
@@ -57,7 +57,7 @@ _AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
 
 @register_figure("splits", select=("dataset", "repeat"))
 def draw_study_splits(results: Results, selection: Selection) -> Any:
-    """Draw which rows are training rows and which are test rows. If there are many rows, draw every k-th row."""
+    """Draw the training rows and test rows of each split. If there are many rows, draw every k-th row."""
     facts, repeat = selection.find_dataset(results), selection.repeat or 0
     all_splits = build_splits(results, facts)
     repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
@@ -100,7 +100,7 @@ def draw_splits(
     schemes : Splits or mapping of str to Splits
         Splits to draw. Pass a mapping from schemes to splits to draw one panel per scheme.
     classes : array-like, optional
-        Class of each row, shown as a strip.
+        Class of each row, shown in a strip above the panels.
     title : str
         Title of the chart.
 
@@ -211,7 +211,7 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """Collect all splits of a data set from which scores are computed."""
+    """Collect the splits of a data set from which scores are computed."""
     trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
@@ -231,7 +231,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
     Parameters
     ----------
     lines : pandas.DataFrame
-        Result of `build_fold_lines` for one or more data sets. The first repeat is drawn.
+        Result of `build_fold_lines` for one or more data sets. Only the first repeat is drawn.
     title : str
         Title of the chart.
 
@@ -275,7 +275,7 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
 def draw_study_audit(
     results: Results, selection: Selection, data: Any = None, n_permutations: int = 199, random_state: int = 0
 ) -> Any:
-    """Draw the fold audit of a data set. By default, its attributes are loaded from the catalogue."""
+    """Draw the fold audit of a data set. By default, the attributes of the data set are loaded from the catalogue."""
     from fairtrial.resampling.audit import audit as audit_splits
 
     facts = selection.find_dataset(results)
@@ -298,7 +298,7 @@ def _load_from_catalogue(facts: DataFacts) -> Any:
 
 
 def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold audit") -> Any:
-    """Draw the statistics of each fold in comparison with random stratified folds.
+    """Draw the statistics of each fold, compared with those of random stratified folds.
 
     Each point is a fold. Bars show the central 95 % of random stratified folds, and ticks show their mean. Triangles mark folds
     whose p-value is significant after adjustment for the number of tests.
@@ -340,7 +340,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
 
 
 def _select_audit_lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Select the row with the smallest p-value for each panel and fold and, unless there are many classes, each class."""
+    """Select the row with the smallest p-value for each panel and fold. If there are few classes, select one row per class."""
     lines = frame[frame["low"].notna() & frame["repeat"].notna()].copy()
     lines["panel"] = lines["check"].where(~lines["check"].isin(["KS", "Hellinger"]), "attributes")
     several = lines["repeat"].nunique() > 1

@@ -56,9 +56,9 @@ def draw_forest(
     axis_title : str, optional
         Title of the axis.
     has_zero : bool
-        Whether to draw a dashed line at zero, for differences.
+        Whether to draw a dashed line at zero, e.g. for differences.
     limits : (float, float)
-        Range of the measure. The axis does not add space beyond it.
+        Range of the measure. No space is added to the axis beyond this range.
     step : int
         Height of a row in pixels.
     ticks : int
@@ -152,7 +152,7 @@ def _place_rows(frame: Any) -> tuple[list[dict[str, Any]], dict[int, str], int]:
 
 
 def _choose_domain(frame: Any, has_zero: bool, limits: tuple[float, float]) -> list[float]:
-    """Choose an axis that covers all estimates and limits, with some space within the range of the measure."""
+    """Choose the ends of an axis that covers all estimates and limits. Add some space within the range of the measure."""
     values = frame[["estimate", "low", "high"]].to_numpy(dtype=np.float64)
     values = np.append(values[np.isfinite(values)], [0.0] * has_zero)
     if not len(values):
@@ -174,7 +174,7 @@ def format_estimate(value: float | None) -> str:
 
 
 def describe_rows(frame: pd.DataFrame, *, differences: bool = False) -> str:
-    """Describe the rows of a forest plot for its alternative text: labels, estimates, and texts such as p-values."""
+    """Format the labels, estimates and texts (such as p-values) of a forest plot as part of an alternative text."""
     texts = [f" ({text})" if text else "" for text in frame["text"]] if "text" in frame else [""] * len(frame)
     numbers = [format_difference(float(value)) if differences else format_estimate(float(value)) for value in frame["estimate"]]
     rows = zip(frame["label"], numbers, texts, strict=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @register_figure("learning-curve", "learning-curves", select=("dataset", "positive"))
 def draw_study_learning_curve(results: Results, selection: Selection, measure: str | None = None, alpha: float = 0.05) -> Any:
-    """Draw the scores of each learner against the training size, over all data sets or for one data set."""
+    """Draw the mean score of each learner against the training size, over all data sets or on one data set."""
     selection.check_dataset(results)
     names = [facts.name for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     name = get_verdict_measure_name(results) if measure is None else get_measure(measure).name
@@ -46,7 +46,8 @@ def draw_learning_curve(frame: Any, *, axis_title: str = "Score", title: str = "
     Parameters
     ----------
     frame : pandas.DataFrame
-        Result of `Results.learning_curve` for one data set or for all: columns learner, size, rows, mean, low and high.
+        Result of `Results.learning_curve` for one data set or over all data sets, with the columns learner, size, rows, mean,
+        low and high.
     axis_title : str
         Title of the vertical axis.
     title : str

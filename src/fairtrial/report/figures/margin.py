@@ -21,7 +21,7 @@ _COLUMNS = ["candidate", "measure", "margin", "difference", "low", "high", "deci
 
 
 def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "Difference and margin") -> Any:
-    """Draw the interval of each candidate's difference from the baseline, with lines at zero and the margin.
+    """Draw the interval of each candidate's difference from the baseline, with lines at zero and at the margin.
 
     Parameters
     ----------

@@ -36,9 +36,9 @@ def draw_changes(
     Parameters
     ----------
     panels : mapping of str to dataframe
-        Frames from `build_case_frame`: columns x, y, label and changed, optionally from_x and from_y.
+        Frames from `build_case_frame`, with the columns x, y, label and changed, and optionally from_x and from_y.
     columns : int
-        Number of panels in a row.
+        Number of panels per row.
     x, y : str
         Axis titles.
     title : str
@@ -82,12 +82,12 @@ def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0
     changed : Changed
         Result of a condition that keeps all rows.
     columns : tuple of int
-        The two columns to draw.
+        Indices of the two columns to draw.
 
     Returns
     -------
     pandas.DataFrame
-        Columns x, y, label and changed and, if cases moved, from_x and from_y.
+        Columns x, y, label and changed. If cases moved, there are also the columns from_x and from_y.
 
     Examples
     --------

@@ -31,11 +31,11 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw posterior samples in a triangle between two learners and practical equivalence.
+    """Draw posterior samples in a triangle whose corners are two learners and practical equivalence.
 
-    Each sample is a point in a triangle. The more samples a hexagon contains, the darker it is. The number at a corner is the
-    proportion of samples in which that outcome is the most probable. Without a region of
-    practical equivalence (rope), the samples are drawn as a histogram.
+    Each sample is a point in the triangle. The more samples a hexagon contains, the darker it is. The number at a corner is the
+    proportion of samples in which the outcome of this corner is the most probable. Without a region of practical equivalence
+    (rope), the samples are drawn as a histogram.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second")
 
 
 def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatArray, str, str]:
-    """Collect the probabilities of the regions, the samples, the rope, and the meaning of the probabilities."""
+    """Return the probabilities of the regions, the samples, the label of the rope, and the meaning of the probabilities."""
     if isinstance(posterior, Posterior):
         frame, chances = posterior.samples(), (posterior.p_first, posterior.p_rope, posterior.p_second)
         rope, meaning = f"practically equivalent (differences up to {posterior.rope:g})", posterior.meaning
@@ -84,7 +84,7 @@ def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatAr
 def count_in_hexagons(draws: FloatArray, across: int = _HEXAGONS) -> FloatArray:
     """Count the samples in each hexagon of a grid over the triangle. Each row contains x, y and the number of samples.
 
-    The corner of the first learner is (0, 0), that of the second (1, 0), and that of the rope (1/2, sqrt(3)/2).
+    The corner of the first learner is at (0, 0), that of the second at (1, 0), and that of the rope at (1/2, sqrt(3)/2).
 
     >>> count_in_hexagons(np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1]])).tolist()
     [[0.0, 0.0, 2.0], [1.0, 0.0, 1.0]]
@@ -139,7 +139,7 @@ def _draw_corner_labels(chances: tuple[float, ...], region_labels: tuple[str, st
 
 
 def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[str, str], heading: Any) -> Any:
-    """Draw a histogram of one probability. The colour shows which learner is better."""
+    """Draw a histogram of the probability that the first learner is better. The colour shows which learner is better."""
     import altair as alt
 
     counts, edges = np.histogram(draws[:, 0], bins=50, range=(0, 1))
@@ -149,7 +149,7 @@ def _draw_histogram(draws: FloatArray, chances: tuple[float, ...], names: tuple[
         for n, low, high in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
     ]
     x = build_axis("x", "low", f"Probability that {names[0]} beats {names[1]} on the next data set")
-    y = alt.Y("share:Q", title="Share of samples", axis=alt.Axis(format=".2~f", tickCount=4))
+    y = alt.Y("share:Q", title="Proportion of samples", axis=alt.Axis(format=".2~f", tickCount=4))
     hint = [alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("high:Q", format=".2f"), alt.Tooltip("share:Q", format=".4f")]
     bars = (
         build_chart(rows)
@@ -206,7 +206,7 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
 
 
 def _build_density_rows(posterior: Posterior, region_labels: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """Build the points of the density in each region. Points at both limits of the rope make the areas meet."""
+    """Build the points of the density in each region. Points at both limits of the rope ensure that the areas meet."""
     frame = posterior.density(401)
     grid, density = frame["difference"].to_numpy(), frame["density"].to_numpy()
     above, below = (region_labels[0], region_labels[2]) if posterior.better == "max" else (region_labels[2], region_labels[0])

@@ -34,7 +34,7 @@ def draw_corp(
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by model, as `corp_curve` returns them. Bands are drawn for the first three models.
+        Curve of each model, as returned by `corp_curve`. Bands are drawn for the first three models.
     title : str
         Title of the chart.
     subtitle : sequence of str
@@ -61,7 +61,7 @@ def draw_corp(
     x, y = build_axis("x", "predicted", "Predicted probability"), build_axis("y", "recalibrated", "Observed frequency")
     shade = encode_colour(frames)
     banded = dict(list(frames.items())[:_MAX_BANDS])
-    # All bands surround the diagonal, so they overlap: outlines in the colour of the model keep them distinct.
+    # All bands surround the diagonal, so they overlap. Outlines in the colours of the models keep them distinct.
     area = build_chart(collect_rows(banded, columns)).mark_area(
         fillOpacity=0.06 if len(banded) > 1 else 0.14, strokeOpacity=0.8 if len(banded) > 1 else 0, strokeWidth=0.9
     )
@@ -77,12 +77,12 @@ def draw_corp(
 
 
 def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level: float = 0.95) -> Any:
-    """Draw decision curves with bands, compared with treating all rows and treating none.
+    """Draw decision curves with bands, and reference lines for treating all rows and treating none.
 
     Parameters
     ----------
     frames : mapping of str to dataframe
-        Curves by model, as `decision_curve` returns them. Bands are drawn for the first three models.
+        Curve of each model, as returned by `decision_curve`. Bands are drawn for the first three models.
     title : str
         Title of the chart.
     level : float

@@ -1,4 +1,4 @@
-"""Projection of learners: their confusion tables, and a figure of learners as points around an ideal classifier."""
+"""Projections: confusion tables of learners, and a figure that shows learners as points around an ideal classifier."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def draw_study_projection(
     distance: Literal["L2", "L1"] = "L2",
     method: Literal["tree", "mds"] = "tree",
 ) -> Any:
-    """Draw learners as points around an ideal classifier. Positions come from confusion tables without noise."""
+    """Draw learners as points around an ideal classifier. The confusion tables under the main condition determine positions."""
     names = None if selection.dataset is None else [selection.find_dataset(results).name]
     confusion = compute_confusion_tables(results, get_main_condition(results), names)
     if not confusion.tables:
@@ -74,7 +74,7 @@ def draw_projection(
     points : result or dataframe
         Result of `projection`, or columns learner, x and y.
     edges : mapping, series or pairs, optional
-        Pairs of learners to join, or the parent of each learner. Default: the column parent of `points`.
+        Pairs of learners to join with lines, or the parent of each learner. Default: the column parent of `points`.
     title : str
         Title of the chart.
 
@@ -123,7 +123,7 @@ def draw_projection(
 
 
 def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]:
-    """Compute the lower left corner and the side of a square around all points and their names."""
+    """Compute the lower left corner and the side length of a square around all points and their names."""
     low, high = points[["x", "y"]].min(), points[["x", "y"]].max()
     span = 1.3 * float((high - low).max()) or 1.0
     middle = (low + high) / 2
@@ -219,7 +219,7 @@ def _compute_overlap(first: _Box, second: _Box) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ConfusionTables:
-    """Confusion tables of learners on the data sets that all of them completed.
+    """Confusion tables of learners on the data sets that all these learners completed.
 
     `tables` maps each learner to one table per data set in `datasets`. Rows are the true labels. Learners and data sets with
     missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last label

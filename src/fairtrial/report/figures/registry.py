@@ -49,12 +49,12 @@ def draw(results: Results | Judgement | Verdict, name: str, **options: Any) -> A
     Returns
     -------
     altair chart
-        Notebooks display the chart. `fairtrial.report.save(chart, "roc.pdf")` writes it to a file.
+        Notebooks display the chart. `fairtrial.report.save(chart, "roc.pdf")` writes the chart to a file.
 
     Raises
     ------
     UnknownNameError
-        If there is no figure of this name.
+        If there is no figure with this name.
     InputError
         If an option is unknown, or if the figure cannot be drawn from these results.
 
@@ -148,7 +148,7 @@ def list_figure_options(name: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class RegisteredFigure:
-    """A function that draws a figure, with its names, the kinds of sources it supports, and the fields that select data.
+    """A registered figure: its names, its function, the kinds of sources it supports, and the fields that select data.
 
     The function takes the results, a `Selection` (if `select` is not empty) and its own options.
     """

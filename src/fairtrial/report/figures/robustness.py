@@ -48,7 +48,7 @@ def draw_levels(
     explanation: str = "",
     marked: float | None = None,
 ) -> Any:
-    """Draw scores against noise levels, one line per learner, with intervals.
+    """Draw scores with intervals against noise levels. There is one line per learner.
 
     Parameters
     ----------
@@ -137,7 +137,10 @@ def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
 
 
 def _draw_level_panel(lines: pd.DataFrame, axis_title: str, *, labelled: bool = False, marked: float | None = None) -> Any:
-    """Draw one panel. If there are few learners, their lines are labelled at the ends. Otherwise, there is a legend."""
+    """Draw one panel.
+
+    If `labelled` is true and there are few learners, lines are labelled at their ends. Otherwise, there is a legend.
+    """
     import altair as alt
 
     learners = list(dict.fromkeys(lines["learner"]))
@@ -184,8 +187,8 @@ def _place_line_labels(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 _CONTOUR_VALUES = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
-# From blue (gain) through white (no loss) to red. The first colour fills the area above the first line. All are light enough
-# for dark text. A dark page replaces them with other shades.
+# From blue (gain) through white (no loss) to red. The first colour fills the area above the first line. All colours are
+# light enough for dark text. A dark page replaces them with other shades.
 _GAIN_COLOURS = ("#9ECAE1", "#EDF8FB")
 _LOSS_COLOURS = ("#FFF7EC", "#FEE8C8", "#FDD9A8", "#FDCB96", "#FDBB84", "#FCA972", "#FB9766", "#F5855C", "#EA6C52", "#D9534A")
 _SHADES = (*_GAIN_COLOURS, *_LOSS_COLOURS)
@@ -195,8 +198,8 @@ _SIDE = 330
 def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
     """Compute lines of equal loss from accuracy `low` to 1. Columns: measure, value, clean and noisy.
 
-    RLA equals c on the line noisy = (1 - c) clean. All these lines start at the origin, so RLA does not depend on the accuracy
-    without noise. ELA equals c on the line noisy = 1 - c clean. All these lines start at (0, 1), so a poor accuracy without
+    RLA equals c on the line noisy = (1 - c) clean. All these lines start at the origin, so RLA depends only on the ratio of the
+    two accuracies. ELA equals c on the line noisy = 1 - c clean. All these lines start at (0, 1), so a low accuracy without
     noise increases ELA.
 
     >>> lines = compute_loss_contours()
@@ -217,8 +220,8 @@ def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
 def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA and ELA") -> Any:
     """Draw accuracies with and without noise on the surfaces of RLA and ELA.
 
-    Colours and contours show the loss. The path of a learner leads from no noise (small point) to the highest
-    noise level (large point).
+    Colours and contours show the loss. The path of a learner leads from no noise (small point) to the highest noise level
+    (large point).
 
     Parameters
     ----------
@@ -271,7 +274,7 @@ def _draw_surface_panel(lines: pd.DataFrame, measure: str, low: float) -> Any:
 
 
 def _collect_learner_paths(lines: pd.DataFrame) -> list[dict[str, Any]]:
-    """Build one point per learner and noise level, and one point per learner without noise, on the diagonal."""
+    """Build one point per learner and noise level. The points without noise lie on the diagonal."""
     import pandas as pd
 
     start = lines.drop_duplicates("learner").assign(level=0.0, noisy=lambda frame: frame["clean"])
@@ -302,7 +305,7 @@ def _draw_contour_bands(contours: pd.DataFrame, low: float, x: Any, y: Any) -> l
 
 
 def _locate_contour_label(value: float, ends: Any, low: float) -> dict[str, Any] | None:
-    """Find a position for the label of a contour, where the contour leaves the square. Return None if there is no position."""
+    """Find a position for the label of a contour, near the border of the square. Return None if no position is suitable."""
     start, end = float(ends[0]), float(ends[1])
     if low + 0.01 * (1 - low) < end <= 1:
         return {"clean": 1.0, "noisy": min(end, 1 - 0.04 * (1 - low)), "text": f"{value:g}"}
@@ -321,7 +324,7 @@ _SELECT = ("condition", "dataset")
 
 @register_figure("noise", select=(*_SELECT, "positive"))
 def draw_study_noise(results: Results, selection: Selection, measure: str = "accuracy", alpha: float = 0.05) -> Any:
-    """Draw a measure against noise levels, with intervals, over all data sets or for one data set."""
+    """Draw the mean of a measure against the noise level, with intervals, over all data sets or on one data set."""
     name = _find_condition_name(results, selection)
     selection.check_dataset(results)
     levels = {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}[name]
@@ -356,7 +359,7 @@ def draw_study_loss_surface(results: Results, selection: Selection) -> Any:
 
 
 def _collect_losses(results: Results, selection: Selection, alpha: float) -> tuple[pd.DataFrame, str]:
-    """Compute RLA and ELA under one condition, over all data sets or for one data set."""
+    """Compute RLA and ELA under one condition, over all data sets or on one data set."""
     name = _find_condition_name(results, selection)
     selection.check_dataset(results)
     dataset = selection.dataset
@@ -367,7 +370,7 @@ def _collect_losses(results: Results, selection: Selection, alpha: float) -> tup
 
 
 def _find_condition_name(results: Results, selection: Selection) -> str:
-    """Choose a condition that changes the data. The name is optional if there is only one such condition."""
+    """Find the name of the selected condition. The selection may omit the name if only one condition changes the data."""
     condition = selection.condition
     condition_names = list(
         {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}

@@ -77,7 +77,7 @@ def draw_study_brier_curve(results: Results, selection: Selection) -> Any:
 
 @register_figure("ks", "kolmogorov-smirnov", serves=("study", "judgement"), select=_SELECT)
 def draw_study_ks(results: Results, selection: Selection) -> Any:
-    """Draw true and false positive rates against the threshold, one panel per learner."""
+    """Draw true and false positive rates against the threshold, in one panel per learner."""
     frames = collect_curve_frames(results, "tpr-fpr", selection)
     return curves.draw_tpr_fpr(frames, title=_format_title("Kolmogorov-Smirnov chart", results, selection))
 
@@ -97,7 +97,7 @@ def draw_study_calibration(results: Results, selection: Selection) -> Any:
 
 
 def collect_curve_frames(results: Results, kind: str, selection: Selection) -> dict[str, pd.DataFrame]:
-    """Collect the curves by learner. With more than two classes, the default positive class is the rarest."""
+    """Collect the curve of each learner. With more than two classes, the default positive class is the rarest."""
     options = dict(vars(selection))
     datasets = [facts for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     if selection.positive is None and len(datasets) == 1:
@@ -128,7 +128,7 @@ def find_cost_winners(curves: Frames) -> pd.DataFrame:
     Parameters
     ----------
     curves : mapping of str to dataframe
-        Curves by learner, as `cost_curve` returns them.
+        Curve of each learner, as returned by `cost_curve`.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def _find_lowest_cost(names: list[str], costs: list[tuple[FloatArray, FloatArray
 
 
 def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames, noun: str = "learner") -> Any:
-    """Add a strip on top of a chart from `draw_cost`. Its colour shows which learner has the lowest cost.
+    """Add a strip at the top of a chart from `draw_cost`. The colour of the strip shows which learner has the lowest cost.
 
     >>> from fairtrial.measures import cost_curve
     >>> from fairtrial.report.figures.curves import draw_cost

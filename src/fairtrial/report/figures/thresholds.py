@@ -32,7 +32,7 @@ _CHOICE_COLUMNS = ["model", "threshold"]
 
 
 def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: str = "Cost by threshold") -> Any:
-    """Draw the cost per 1,000 cases by threshold, with confidence bands and the chosen thresholds.
+    """Draw the cost per 1,000 cases against the threshold, with confidence bands and the chosen thresholds.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: 
     return style_chart(chart)
 
 
-# The parameters of a chart that the sliders of the page set, and their first values.
+# The parameters of a chart that the sliders of the page set, and their initial values.
 _SELECTED = {"threshold": 0.5, "cost_fp": 1.0, "cost_fn": 1.0}
 _HEIGHT = 230
 
@@ -100,14 +100,14 @@ def draw_operating_roc(curves: Frames, points: pd.DataFrame) -> Any:
     Parameters
     ----------
     curves : mapping of str to dataframe
-        Curves by model, as `roc_curve` returns them.
+        Curve of each model, as returned by `roc_curve`.
     points : pandas.DataFrame
         Columns learner, at (the threshold), fpr and tpr.
 
     Returns
     -------
     altair.Chart
-        Its parameter `threshold` selects the points.
+        The parameter `threshold` of the chart selects the points.
 
     Examples
     --------
@@ -131,14 +131,14 @@ def draw_operating_precision(curves: Frames, points: pd.DataFrame) -> Any:
     Parameters
     ----------
     curves : mapping of str to dataframe
-        Curves by model, as `precision_recall_curve` returns them.
+        Curve of each model, as returned by `precision_recall_curve`.
     points : pandas.DataFrame
         Columns learner, at (the threshold), recall and precision.
 
     Returns
     -------
     altair.Chart
-        Its parameter `threshold` selects the points.
+        The parameter `threshold` of the chart selects the points.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def draw_operating_precision(curves: Frames, points: pd.DataFrame) -> Any:
 
 
 def draw_operating_costs(points: pd.DataFrame) -> Any:
-    """Draw the cost per 1,000 cases by threshold at the selected costs, and mark the lowest cost of each model.
+    """Draw the cost per 1,000 cases against the threshold for the selected costs, and mark the lowest cost of each model.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
     Returns
     -------
     altair.Chart
-        Its parameters `cost_fp` and `cost_fn` are the costs, and `threshold` moves the vertical line.
+        The parameters `cost_fp` and `cost_fn` of the chart are the costs, and `threshold` moves the vertical line.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
 
     names = list(dict.fromkeys(points["learner"]))
     most_fp, most_fn = points["false_positives"].max(), points["false_negatives"].max()
-    # Cost of the same prediction for every case, positive or negative, whichever is cheaper.
+    # Cost of predicting every case as positive, or every case as negative, whichever is cheaper.
     trivial = f"min({most_fp:.6g} * cost_fp, {most_fn:.6g} * cost_fn)"
     x, colour = build_axis("x", "at", "Threshold"), encode_colour(names)
     scale = alt.Scale(domainMin=0, domainMax=alt.expr(f"1.4 * {trivial}"))
@@ -211,7 +211,7 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
 
 
 def draw_operating_benefit(points: pd.DataFrame) -> Any:
-    """Draw decision curves, compared with treating all cases and treating none.
+    """Draw decision curves, and reference lines for treating all cases and treating none.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def draw_operating_benefit(points: pd.DataFrame) -> Any:
     Returns
     -------
     altair.Chart
-        Its parameter `threshold` moves the vertical line.
+        The parameter `threshold` of the chart moves the vertical line.
 
     Examples
     --------

@@ -118,6 +118,6 @@ def _draw_time_panel(frame: pd.DataFrame, medians: pd.DataFrame, field: str, ord
 
 
 def _list_powers(low: float, high: float) -> list[float]:
-    """Choose about five powers of ten."""
+    """List about five powers of ten from `low` to `high`."""
     first, last = round(np.log10(low)), round(np.log10(high))
     return [10.0**power for power in range(first, last + 1, max(1, (last - first) // 5))]

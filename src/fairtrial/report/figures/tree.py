@@ -23,7 +23,8 @@ _LEGEND = "Leaves: class (training rows/errors)"
 def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60) -> Any:
     """Draw a decision tree from the root (left) to the leaves (right).
 
-    Each leaf shows its class and, in parentheses, the number of its training rows and how many of them have another class.
+    Each leaf shows its class. The numbers in parentheses are the training rows of the leaf and, after a slash, its
+    training errors.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60)
     title : str
         Title of the chart.
     most_leaves : int
-        Maximum number of leaves. Larger trees raise an error; print them instead.
+        Maximum number of leaves. For larger trees, an error is raised. Print such trees instead.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def _format_noun_count(count: int, singular: str, plural: str) -> str:
 
 
 def layout_tree(nodes: pd.DataFrame) -> pd.DataFrame:
-    """Compute the position of each node in pixels, the extent and content of its text, and the answer on its branch.
+    """Compute the text of each node, its position in pixels, and the label of the branch that leads to it.
 
     >>> import pandas as pd
     >>> stump = {"node": [0, 1, 2], "parent": [-1, 0, 0], "sign": ["", "<=", ">"], "value": [None, 0.5, 0.5]}
@@ -131,7 +132,7 @@ def _compute_heights(nodes: pd.DataFrame) -> Any:
 
 
 def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
-    """Compute the horizontal extent of the text of each node. Nodes of equal depth are aligned."""
+    """Compute where the text of each node starts and ends horizontally. Nodes of equal depth are aligned."""
     text_widths, answer_widths = (_LETTER * nodes[name].str.len().to_numpy(float) for name in ("text", "answer"))
     begin, inner = np.zeros(depth.max() + 1), ~nodes["leaf"].to_numpy(bool)
     for level in range(1, len(begin)):
@@ -142,7 +143,7 @@ def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
 
 
 def _draw_branches(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
-    """Draw the lines from each node to its children, with the answers."""
+    """Draw the branches from each node to its children, and label each branch with its condition, such as "≤ 0.5"."""
     import altair as alt
 
     lines, answers = [], []
@@ -164,7 +165,7 @@ def _draw_branches(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
 
 
 def _locate_forks(layout: pd.DataFrame) -> list[float]:
-    """Compute where the lines to the children branch. All nodes of the same depth use the same position."""
+    """Compute the horizontal position at which the branches of each node divide. Nodes of equal depth share a position."""
     ends: dict[int, float] = {}
     for row in layout.to_dict("records"):
         if not row["leaf"]:

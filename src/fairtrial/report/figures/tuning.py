@@ -32,7 +32,7 @@ def draw_study_tuning(results: Results, selection: Selection) -> Any:
 
 
 def draw_tuning(choices: Any, *, title: str = "Chosen parameters") -> Any:
-    """Draw how often each value of a parameter was chosen, by data set.
+    """Draw how often each value of a parameter was chosen on each data set.
 
     Parameters
     ----------

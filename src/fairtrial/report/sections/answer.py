@@ -65,7 +65,7 @@ _ANSWER_NOTES = {
 
 @section("answer", title="The answer", order=10, serves=("study", "judgement", "comparison"), question="answer")
 def build_section(source: ReportSource) -> Section:
-    """Build the answer in a few sentences. The sections below contain the numbers."""
+    """Build the section that states the answer in a few sentences. Later sections contain the details."""
     if source.kind == "study":
         return _build_study_answer(source)
     if source.kind == "judgement":
@@ -74,7 +74,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def _build_judgement_answer(source: ReportSource) -> Section:
-    """Describe the ranking and how certain it is, with a forest plot and the differences from the best model."""
+    """Describe the ranking and its certainty. Draw a forest plot and the differences from the best model."""
     judgement = source.get_judgement()
     several = len(list_datasets(judgement)) > 1
     sentences = _describe_datasets(judgement) if several else _describe_dataset(judgement)
@@ -132,7 +132,7 @@ def _draw_ranking_figures(judgement: Judgement) -> tuple[Figure, ...]:
 
 
 def _build_study_answer(source: ReportSource) -> Section:
-    """Describe the ranking, how certain it is, and what changes under the strongest noise, with the headline figures."""
+    """Describe the ranking, its certainty, and the changes under the strongest noise. Add the main figures."""
     results = source.get_results()
     main, *others = VerdictContext.list_for_study(results)
     trials = build_trials_frame(results)
@@ -156,7 +156,7 @@ def _build_study_answer(source: ReportSource) -> Section:
 
 
 def _build_comparison_answer(source: ReportSource) -> Section:
-    """Describe the ranking and how certain it is, with the headline figures."""
+    """Describe the ranking and its certainty. Add the main figures."""
     assert source.verdict is not None
     context = VerdictContext.from_scores(source.verdict)
     return Section(
@@ -169,7 +169,7 @@ def _build_comparison_answer(source: ReportSource) -> Section:
 
 
 def _list_exclusions(context: VerdictContext) -> list[Highlight]:
-    """List what was left out of the verdict and what limits its test. Failed trials are counted elsewhere."""
+    """List the exclusions from the verdict, and the limitations of its test. Failed trials are reported separately."""
     findings = [finding for finding in context.exclusions if not finding.kind.startswith(_COUNTED_ELSEWHERE)]
     is_asymmetric = any(caveat.kind == "asymmetric_differences" for caveat in context.get_verdict().caveats)
     asymmetry = [Highlight("The differences are strongly asymmetric", section="verdict")] if is_asymmetric else []
@@ -274,8 +274,8 @@ def _count_unfinished_trials(trials: pd.DataFrame) -> str:
 def build_leads_table(judgement: Judgement) -> ReportTable:
     """Build the table of the counts from `count_leads`."""
     note = (
-        f"Best: the only model with the best {format_measure_name(judgement.main)} on the data set. Significantly better than "
-        "all others: by the deciding test on the rows of the data set."
+        f"Best: data sets on which only this model has the best {format_measure_name(judgement.main)}. Significantly better "
+        "than all others: data sets on which the deciding test shows this."
     )
     return ReportTable(LEADS, "Number of data sets on which each model is best", count_leads(judgement), note=note)
 
@@ -285,7 +285,7 @@ def describe_leads(judgement: Judgement) -> list[str]:
     leads, measure = count_leads(judgement), format_measure_name(judgement.main)
     most = int(leads["best"].max())
     if not most:
-        return [f"On no data set does a single model have the best {measure}."]
+        return [f"No single model has the best {measure} on any data set."]
     names = [str(name) for name in leads.index[leads["best"] == most]]
     verb = "has" if len(names) == 1 else "each have"
     sentences = [f"{join_names(names)} {verb} the best {measure} on {most:,} of {len(list_datasets(judgement)):,} data sets."]
@@ -293,7 +293,7 @@ def describe_leads(judgement: Judgement) -> list[str]:
     if len(leads) < 2:
         return sentences
     if not counts.max():
-        return [*sentences, "On no data set is a model significantly better than all others."]
+        return [*sentences, "No model is significantly better than all others on any data set."]
     winners = [str(name) for name in leads.index[counts == counts.max()]]
     verb = "is" if len(winners) == 1 else "are each"
     return [
@@ -303,7 +303,10 @@ def describe_leads(judgement: Judgement) -> list[str]:
 
 
 def count_leads(judgement: Judgement) -> pd.DataFrame:
-    """Count the data sets on which each model alone is best, and those on which it is significantly better than all others."""
+    """Count the data sets on which each model alone is best.
+
+    Also count the data sets on which each model is significantly better than all others.
+    """
     import pandas as pd
 
     ordered_pairs = order_pairs_best_first(judgement)

@@ -126,7 +126,7 @@ def _summarize_calibration(judgement: Judgement) -> tuple[Sentence, ...]:
 
 
 def _describe_state(kind: str, findings: list[Finding]) -> str:
-    """Describe the models in the same state of calibration, with their slopes and, if they are biased, their O:E ratios."""
+    """Describe models with the same calibration result, with their slopes and, if they are biased, their O:E ratios."""
     names = [str(finding["model"]) for finding in findings]
     text = _STATES[kind].format(
         names=join_names(names),
@@ -137,14 +137,14 @@ def _describe_state(kind: str, findings: list[Finding]) -> str:
     parts = []
     for key, label in (("slope", "slope"), ("ratio", "O:E ratio")):
         values = [float(finding[key]) for finding in findings if key in finding.values]
-        # Two intervals would be too long here; the sentences about the models contain them.
+        # Two intervals would make the sentence too long. The sentences about the models contain them.
         interval = findings[0].values.get("interval") if not _name_bias(findings[0]) else None
         parts += [_list_values(label, values, interval)] if len(values) == len(findings) else []
     return f"{text} ({', '.join(parts)})" if parts else text
 
 
 def _name_bias(finding: Finding) -> str:
-    """Name the bias of an overconfident or underconfident model. Return an empty text if there is no bias."""
+    """Describe the bias of an overconfident or underconfident model. Return an empty text if there is no bias."""
     if finding.kind not in ("overconfident", "underconfident") or "ratio" not in finding.values:
         return ""
     return f", with probabilities too {'low' if finding['ratio'] > 1 else 'high'} on average"
@@ -258,7 +258,7 @@ def _draw_corp_figures(judgement: Judgement) -> tuple[Figure, ...]:
 
 
 def _name_states(judgement: Judgement) -> dict[tuple[str, str], tuple[str, str]]:
-    """Name the state of calibration of each model on each data set, and its slope or O:E ratio."""
+    """Return the calibration result of each model on each data set, and its slope or O:E ratio."""
     states = {}
     for (dataset, model), finding in zip(
         judgement.calibration_tests[["dataset", "model"]].itertuples(index=False), judgement.calibration_findings, strict=True
@@ -280,7 +280,7 @@ def _explain_bin_limits(judgement: Judgement) -> str:
 
 
 def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a frame with one row per data set and model. The best calibrated model of each data set comes first."""
+    """Build a frame with one row per data set and model. On each data set, the best-calibrated model comes first."""
     import pandas as pd
 
     lines = []
@@ -306,7 +306,7 @@ def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
-    """Compute Wilson limits of the mean predicted probability minus the observed frequency. They are NaN for weighted rows."""
+    """Compute Wilson limits of the mean predicted probability minus the observed frequency. Return NaN for weighted rows."""
     if judgement.roles.get("weight"):
         return float("nan"), float("nan")
     low, high = compute_wilson_limits(proportion * rows, rows, judgement.level)

@@ -1,4 +1,4 @@
-"""Methodology checks: which checks were raised, what they found, and what to do."""
+"""Methodology checks: which checks were raised, what they found, and how to fix the problems."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
-    """Count the checks by outcome. Outcomes without a check are left out."""
+    """Count the checks by outcome. Outcomes without checks are omitted."""
     import pandas as pd
 
     outcomes = pd.Series([check_result.finding.outcome for check_result in check_results], dtype=object).value_counts(

@@ -132,7 +132,7 @@ def _describe_calibration(table: ReportTable, dataset: str) -> Sentence:
 def _describe_leaders(names: Iterable[str]) -> str:
     """Describe which learners have the best value most often.
 
-    Return an empty text if one learner has all best values, or if no learner has more than one.
+    Return an empty text if one learner has all best values, or if no learner has more than one best value.
     """
     counts = Counter(map(str, names))
     most = max(counts.values()) if len(counts) > 1 else 1
@@ -141,7 +141,7 @@ def _describe_leaders(names: Iterable[str]) -> str:
 
 
 def list_largest_datasets(results: Results) -> list[tuple[DataFacts, str, dict[str, str]]]:
-    """List the largest data sets with their keys and the selector values for which the page shows them."""
+    """List the largest data sets with their keys and the selector values for which they are shown."""
     keys = map_unique_keys(facts.name for facts in results.archive.datasets)
     several = len(results.archive.datasets) > 1
     largest = _select_largest(results, _MOST_DATA_SETS)
@@ -186,14 +186,14 @@ def _describe_curve_subject(results: Results, facts: DataFacts, label: object) -
 def collect_study_curves(
     results: Results, facts: DataFacts, kinds: Sequence[str], learners: Iterable[str]
 ) -> dict[str, Frames]:
-    """Collect the defined curves of the given learners on a data set, by kind of curve."""
+    """Collect the defined curves of the given kinds and learners on a data set."""
     selection, names = _select_curves(results, facts), set(learners)
     curves = {kind: _collect_defined_curves(results, kind, selection) for kind in kinds}
     return {kind: {name: curve for name, curve in frames.items() if name in names} for kind, frames in curves.items()}
 
 
 def _collect_defined_curves(results: Results, kind: str, selection: Selection) -> Frames:
-    """Collect the defined curves by learner. The result is empty if no learner has the necessary scores."""
+    """Collect the defined curve of each learner. The result is empty if no learner has the necessary scores."""
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             curves = collect_curve_frames(results, kind, selection)
@@ -226,7 +226,7 @@ def _build_learner_areas(frames: dict[str, Frames], key: str, name: str, when: d
 
 
 def _describe_study_curves(table: ReportTable, subject: str) -> Sentence:
-    """Describe which learner has the lowest expected cost on a data set or, for one learner, its AUC."""
+    """Describe which learner has the lowest expected cost on a data set. If there is only one learner, describe its AUC."""
     return replace(build_curve_sentences(table, "learner", f"{subject}, pooled test rows")[-1], when=table.when)
 
 
@@ -238,7 +238,7 @@ def _compute_calibration_offset(curve: pd.DataFrame) -> float:
 def _summarize_areas(
     tables: dict[str, ReportTable], noun: str, label: str
 ) -> tuple[tuple[Sentence, ...], tuple[ReportTable, ...]]:
-    """Describe the highest AUC. For several data sets or classes, build a table of the highest and lowest AUC of each."""
+    """Describe the highest AUC. For several data sets or classes, also build a table of the highest and lowest AUC of each."""
     import pandas as pd
 
     if len(tables) == 1:
@@ -356,7 +356,7 @@ def _choose_selectors(chosen: list[tuple[str, str]], dataset: str, label: str) -
 
 
 def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]], int]:
-    """Choose the data sets and classes to show, and count the others."""
+    """Choose the pairs of data set and class to show, and count the remaining pairs."""
     all_pairs = [
         (str(name), str(label)) for name, label in judgement.curves["roc"][["dataset", "class"]].drop_duplicates().to_numpy()
     ]
@@ -373,7 +373,7 @@ def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]]
 
 
 def select_defined_curves(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
-    """Select the defined curves by model."""
+    """Select the defined curve of each model for a data set and class."""
     points = judgement.curves.get(kind)
     if points is None:
         return {}
@@ -476,12 +476,12 @@ def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: s
     curves = {name: frames["tpr_fpr"][name] for name in models}
     chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
     few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the highest AUC"
-    alt = f"True and false positive rates over thresholds for {where}, one panel per model."
+    alt = f"True and false positive rates at each threshold for {where}, one panel per model."
     return Figure(f"curves-ks-{key}", f"Kolmogorov-Smirnov chart: {where}{few}", chart, alt)
 
 
 def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    """Compute the area under a curve by the trapezoidal rule. It is NaN if there is no curve."""
+    """Compute the area under a curve by the trapezoidal rule. Return NaN if there is no curve."""
     if frame is None:
         return float("nan")
     along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
@@ -571,7 +571,7 @@ def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 1
 
 
 def _find_visible_points(points: FloatArray, most: int) -> npt.NDArray[np.bool_]:
-    """Find the first points in the cells of the finest grid that keeps at most `most` points."""
+    """Find the first point in each cell of a grid. The grid is the finest one that keeps at most `most` points."""
     span = np.ptp(points, axis=0)
     positions = (points - points[0]) / np.where(span > 0, span, 1)
     grid = 400.0

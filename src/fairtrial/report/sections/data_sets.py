@@ -65,7 +65,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 @dataclass(frozen=True, eq=False)
 class DatasetScores:
-    """Scores of one measure under one condition by data set and learner, and the best learner overall."""
+    """The scores of all learners on all data sets for one measure and condition, and the best learner overall."""
 
     measure: str
     condition: ConditionFacts
@@ -116,7 +116,7 @@ def build_facts_section(source: ReportSource) -> Section:
 
 
 def build_learner_frame(scores: pd.DataFrame, better: str) -> pd.DataFrame:
-    """Count the data sets on which each learner is best or worst, and find where it is farthest behind the best.
+    """Count the data sets on which each learner is best or worst. Find where each is farthest behind the best learner.
 
     >>> import pandas as pd
     >>> scores = pd.DataFrame({"tree": [0.9, 0.8], "bayes": [0.7, 0.9]}, index=["iris", "wine"])
@@ -149,7 +149,7 @@ def _build_learner_table(part: DatasetScores) -> ReportTable:
 
 
 def _describe_winner(part: DatasetScores) -> Sentence:
-    """Describe on how many data sets the winner is best, and where it is farthest behind."""
+    """Describe on how many data sets the winner is best, and on which data set it is farthest behind."""
     frame, winner, table = part.learners, part.winner, f"data-sets-learners-{part.key}"
     parts: dict[str, Any] = {"winner": winner, "measure": part.name}
     parts |= {"where": capitalize(format_condition_phrase(part.condition))}
@@ -234,7 +234,7 @@ def _format_facts_note(facts: pd.DataFrame) -> str:
 
 
 def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
-    """Find the best mean on each data set and measure, with its interval and its lead over the second-best mean."""
+    """Find the best mean of each measure on each data set, its interval, and its difference from the second-best mean."""
     import pandas as pd
 
     lines = []

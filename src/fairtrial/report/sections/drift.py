@@ -123,7 +123,7 @@ def _build_dataset_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _build_drift_sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, ...]:
-    """Describe the smallest and largest loss under each condition, its intervals, and performance deterioration (pD)."""
+    """For each condition, describe the smallest and largest loss, their intervals, and the performance deterioration (pD)."""
     sentences: list[Sentence | None] = []
     if not clean:
         sentences.append(build_sentence(_NO_CLEAN))

@@ -1,4 +1,4 @@
-"""Folds: sizes, class proportions and leaks, computed only from splits and classes.
+"""Folds: sizes, class proportions and leaks, computed without the attributes of the data.
 
 `fairtrial audit` also compares attributes.
 """
@@ -181,10 +181,10 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
 
 
 def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
-    """Find problems with the folds. The findings count folds from 0.
+    """Find problems with the folds. In the findings, folds are numbered from 0.
 
-    The splits of predictions that were made elsewhere have no training rows. Classes that are absent from such training sets
-    are not reported.
+    If predictions were made elsewhere, their splits have no training rows. Classes that are absent from training sets are then
+    not reported.
     """
     findings = find_coverage_problems(layout, counts, use_split_numbers=True)
     trained = counts.train.any()
@@ -192,7 +192,7 @@ def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFin
 
 
 def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
-    """Build a frame with one row per split: its numbers of rows, and the proportions of the rarest class."""
+    """Build a frame with one row per split: the numbers of rows, and the proportions of the rarest class."""
     import pandas as pd
 
     rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))
@@ -214,7 +214,7 @@ def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.Dat
 
 
 def count_repeated_ids(facts: DataFacts, layout: SplitLayout) -> tuple[int, int]:
-    """Count the rows with a repeated id. Count, over all splits, the test rows that share their id with a training row."""
+    """Count the rows with a repeated id, and the test rows (over all splits) that share their id with a training row."""
     import pandas as pd
 
     id_codes = pd.factorize(pd.Series(list(facts.row_ids), dtype=object))[0]

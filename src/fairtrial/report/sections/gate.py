@@ -24,7 +24,7 @@ def build_section(source: ReportSource) -> Section:
     result = source.get_gate()
     texts = [f"{text.removesuffix('.')}." for texts in result.list_texts() for text in texts]
     lead = "The gate passes." if result.passed else "The gate does not pass."
-    # One text decides: it is part of the headline. The others are details.
+    # The first text states the decision, so it is part of the headline. The other texts are details.
     sentences = [f"{lead} {texts[0]}", *texts[1:]] if texts else [lead]
     if len(result.comparisons) > 1:
         sentences = [f"{lead} {_summarize_comparisons(result)}", *texts]
@@ -40,7 +40,7 @@ def _summarize_comparisons(result: GateResult) -> str:
         if result.passed or not comparison.result.passed:
             key = comparison.candidate, _phrase_decision(str(comparison.result.decision), result.equivalent)
             failed.setdefault(key, []).append(format_measure_name(str(comparison.measure)))
-    order = sorted(failed, key=lambda key: key[1] != "inferior")  # a shown loss comes first
+    order = sorted(failed, key=lambda key: key[1] != "inferior")  # inferiority comes first
     parts = [f"{candidate} is {decision} in {join_names(failed[candidate, decision])}" for candidate, decision in order]
     if result.passed:
         return f"{'; '.join(parts)}."
@@ -49,7 +49,7 @@ def _summarize_comparisons(result: GateResult) -> str:
 
 
 def _draw_margins(source: ReportSource) -> tuple[Figure, ...]:
-    """Draw the confidence intervals of the differences and the margin, one figure for each measure."""
+    """Draw the confidence intervals of the differences and the margin, in one figure per measure."""
     result = source.get_gate()
     frame = result.frame()
     drawn = frame[frame["low"].notna()]
@@ -102,7 +102,7 @@ def build_tests_section(source: ReportSource) -> Section:
 
 
 def _phrase_decision(decision: str, equivalent: bool) -> str:
-    """Phrase a decision so that a measure or the name of the baseline can follow."""
+    """Format a decision as a phrase that a measure or the name of the baseline can follow."""
     if equivalent and decision == "non-inferior":
         return "non-inferior but not shown to be equivalent"
     goal = "equivalent" if equivalent else "non-inferior"

@@ -54,7 +54,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _describe_ends(frame: pd.DataFrame, measure: str, is_gain: bool) -> tuple[Sentence, ...]:
-    """Name the best learner with the fewest and with the most training rows."""
+    """Name the best learner at the smallest and at the largest training size."""
     sizes = frame.groupby("training size")["training rows"].mean().sort_values()
     sentences = []
     for size in dict.fromkeys((sizes.index[0], sizes.index[-1])):

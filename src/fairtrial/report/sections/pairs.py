@@ -60,14 +60,14 @@ _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 @section("pairs", title="Paired tests", order=40, serves=("judgement",), question="better")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report all paired tests. Return None if there is only one model, or if the verdict over data sets comes first."""
+    """Report all paired tests. Return None if there is only one model, or if a verdict over data sets must come first."""
     judgement = source.get_judgement()
     return None if _follows_verdict(judgement) else _build_pair_section(judgement)
 
 
 @section("dataset-pairs", title="Paired tests on each data set", order=55, serves=("judgement",), question="better")
 def build_dataset_section(source: ReportSource) -> Section | None:
-    """Report all paired tests after the verdict over data sets."""
+    """Report all paired tests after the verdict over data sets. Return None if there is no such verdict."""
     judgement = source.get_judgement()
     return _build_pair_section(judgement) if _follows_verdict(judgement) else None
 
@@ -98,9 +98,9 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
 
 
 def _list_selections(judgement: Judgement) -> list[tuple[str, str, dict[str, str]]]:
-    """List the measure, the data set and the selector values of each figure and its finding.
+    """List the measures, data sets and selector values for which a figure and a sentence are shown.
 
-    The name of the data set is empty if there is only one.
+    The name of the data set is empty if there is only one data set.
     """
     if len(list_datasets(judgement)) > 1:
         return [(judgement.main, dataset, {"dataset": dataset}) for dataset in select_largest_datasets(judgement)]
@@ -156,7 +156,7 @@ def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str
 
 
 def _is_adjusted(judgement: Judgement) -> bool:
-    """Return whether there are several pairs, so that p-values and limits are adjusted."""
+    """Return whether p-values and limits are adjusted, because there are several pairs."""
     return len(judgement.pairs) > 1
 
 

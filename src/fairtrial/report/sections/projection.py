@@ -1,4 +1,4 @@
-"""All measures at once: a projection of the learners by their confusion matrices, and efficiency over declared measures."""
+"""All measures at once: a projection of the learners from confusion matrices, and efficiency over the declared measures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_LEARNERS = 20
 
 @section("projection", title="All measures at once", order=140, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section | None:
-    """Show the projection and the efficiency of the learners. Return None if fewer than two learners share a data set."""
+    """Show the projection and the efficiency of the learners. Return None if fewer than two learners have confusion tables."""
     results = source.get_results()
     learners = select_best_learners(results, _MOST_LEARNERS)
     confusion = compute_confusion_tables(results, get_main_condition(results), learners=learners)
@@ -62,7 +62,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _note_omitted_learners(results: Results) -> tuple[str, ...]:
-    """Note that only the best learners are shown, if the study has more learners."""
+    """Return a note that only the best learners are shown, if the study has more learners."""
     is_limited = len(results.archive.learners) > _MOST_LEARNERS
     return (f"Only the {_MOST_LEARNERS} learners with the best mean ranks are shown.",) * is_limited
 
@@ -199,7 +199,7 @@ def _describe_efficiency(table: ReportTable, measures: list[str]) -> list[Senten
 
 
 def _describe_best_below(below: pd.DataFrame, frame: pd.DataFrame, measures: list[str]) -> list[str]:
-    """Describe which inefficient learners have the best mean on a measure."""
+    """Describe which inefficient learners have the best mean of a measure."""
     measures_by_learner: dict[str, list[str]] = {}
     for measure in map(get_measure, dict.fromkeys(measures)):
         column = format_measure_name(measure.name)

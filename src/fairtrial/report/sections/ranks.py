@@ -69,7 +69,7 @@ def build_section(source: ReportSource) -> Section | None:
 def compute_measure_means(results: Results, measures: Sequence[str] | None = None) -> tuple[pd.DataFrame, list[str]]:
     """Compute the mean of each measure and learner over data sets, under the main condition.
 
-    The second result lists the measures without means. By default, all measures are computed.
+    The second return value lists the measures without means. By default, all measures are computed.
     """
     import pandas as pd
 
@@ -87,13 +87,13 @@ def compute_measure_means(results: Results, measures: Sequence[str] | None = Non
 
 
 def _has_ranks(measure: Measure) -> bool:
-    """Return whether a measure can rank the learners of a study. It must not need ordered classes or prediction sets."""
+    """Return whether a measure can rank learners. Return False if it needs ordered classes or prediction sets."""
     is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.has_direction
     return is_computed and "class order" not in measure.facts.exceptions and not isinstance(measure, SetMeasure)
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
-    """Explain which measures are infinite for learners that have no finite value."""
+    """Explain, for each measure, which learners have infinite but no finite values."""
     main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
@@ -101,7 +101,7 @@ def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str
 
 
 def _describe_infinite_values(table: pd.DataFrame) -> str:
-    """Describe which learners have infinite values on which data sets. Return an empty text if all have finite values.
+    """Describe which learners have infinite but no finite values. Return an empty text if there are no such learners.
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
@@ -130,7 +130,7 @@ def _read_score_table(results: Results, measure: str, condition: ConditionFacts)
 def _average_measure(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
     """Average a measure over the data sets that all learners with finite values share.
 
-    Return None if the measure cannot be computed, or if the learners share less than half of the data sets.
+    Return None if the measure cannot be computed, or if the learners share fewer than half of the data sets.
     """
     table = _read_score_table(results, measure, condition)
     shared = _select_shared(table) if table is not None else None
@@ -180,13 +180,13 @@ def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Compute mean ranks over the measures that all learners have or, if there are none, over all measures."""
+    """Compute mean ranks over the measures for which all learners have ranks. If there are no such measures, use all."""
     shared = ranks.dropna()
     return (shared if len(shared) else ranks).mean()
 
 
 def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Build a frame of the counts in the sentence of this section."""
+    """Build a frame of the counts that the sentence of this section mentions."""
     import pandas as pd
 
     counts = {

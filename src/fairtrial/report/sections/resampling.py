@@ -1,4 +1,4 @@
-"""Resampling schemes: the answer with each scheme, and whether learners score differently with another scheme."""
+"""Resampling schemes: the answer for each scheme, and whether learners score differently under another scheme."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _build_means(results: Results, condition: str, level: float) -> pd.DataFrame
 
 
 def _describe_scheme(results: Results, name: str) -> Sentence:
-    """Describe the answer with one resampling scheme."""
+    """Describe the answer for one resampling scheme."""
     verdict, reason = compute_verdict(results.for_resampling(name))
     if verdict is None:
         return build_sentence("With {scheme}: {reason}", scheme=name, reason=reason)
@@ -79,7 +79,7 @@ def _describe_scheme(results: Results, name: str) -> Sentence:
 
 
 def _describe_pairs(pairs: pd.DataFrame) -> Sentence:
-    """Report the learners that score significantly differently with another scheme."""
+    """Report the learners that score significantly differently under another scheme."""
     if (pairs["outcome"] == "cannot be decided").all():
         return build_sentence("Whether schemes differ cannot be decided with so few data sets.")
     different = pairs[pairs["outcome"] == "significantly different"]

@@ -47,7 +47,7 @@ _NAMES = {
 _FORMATS = {"level": "{:g}", **dict.fromkeys([name for key, name in _NAMES.items() if key[-4:] != "sets"], "{:.3f}")}
 _MEAN_FORMATS = dict.fromkeys(("mean", "low", "high"), "{:.4f}") | {"change": "{:+.4f}"}
 _MEAN_NOTE = "Change: difference from the mean without noise, over the same data sets."
-_DIGITS = 3  # means that are equal to this many decimal places share the best mean
+_DIGITS = 3  # means that agree to this many decimal places share the best mean
 _MAX_ALTERNATIVES = 24  # with more measures and conditions, there is no slider
 _NOTE = (
     "The relative loss of accuracy (RLA) is the proportion of its accuracy that a learner loses. The equalized loss of "
@@ -130,7 +130,7 @@ class LevelFamily:
 
 
 def _list_measures(results: Results) -> list[str]:
-    """List the measures of the study, the measure of the verdict first."""
+    """List the measures of the study. The measure of the verdict comes first."""
     main = get_verdict_measure_name(results)
     return sorted(dict.fromkeys(results.measures), key=lambda name: name != main)
 
@@ -163,7 +163,7 @@ def _describe_changes(
 ) -> tuple[Sentence, ...]:
     """Describe for which learner each measure changes most and least.
 
-    The noise level is the selected level or, if there is no slider, the highest.
+    The noise level is the selected level or, if there is no slider, the highest level.
     """
     contexts = VerdictContext.list_alternatives(results)
     verdicts = {
@@ -189,7 +189,7 @@ def _describe_changes(
 def _describe_change(
     family: LevelFamily, level: ConditionFacts | None = None, verdicts: Mapping[tuple[str, str], Verdict | None] | None = None
 ) -> Sentence:
-    """Describe for which learner a measure changes most and least. Default: at the highest noise level."""
+    """Describe for which learner a measure changes most and least. By default, use the highest noise level."""
     means, table = family.table.frame, family.key
     sign = 1 if get_measure(family.measure).facts.direction == "max" else -1
     condition = format_condition(family.conditions[-1] if level in (None, family.conditions[0]) else level)
@@ -218,7 +218,7 @@ def _describe_change(
 
 
 def _describe_rank_difference(verdict: Verdict | None, first: str, second: str) -> str:
-    """Describe whether two learners differ significantly. Return an empty text if this was not tested."""
+    """Describe whether two learners differ significantly. Return an empty text if their difference was not tested."""
     pair = None if verdict is None else verdict.ranking.find_pair(first, second)
     if verdict is None or pair is None or np.isnan(pair.p_adjusted):
         return ""
@@ -278,7 +278,7 @@ def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -
     """Return whether a condition is a shift rather than noise.
 
     A condition that changes only the test set is a shift. A condition that changes both sets is a shift if its name is in
-    `SHIFTS`. It is also a shift if the study declares it a second time for the test set alone.
+    `SHIFTS`. Such a condition is also a shift if the study declares it a second time for the test set alone.
     """
     declared = dict(condition.description)
     if declared.get("part") != "all":

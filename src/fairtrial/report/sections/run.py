@@ -74,7 +74,7 @@ def _describe_command(results: Results) -> Sentence:
 
 
 def describe_resampling(scheme: Any) -> str:
-    """Describe a resampling scheme in a few words. Return an empty text if it was not declared.
+    """Describe a resampling scheme in a few words. Return an empty text if no scheme was declared.
 
     >>> describe_resampling({"scheme": "stratified", "folds": 5, "repeats": 5})
     'stratified, 5 repeats of 5 folds'
@@ -269,7 +269,7 @@ def build_runs_frame(results: Results) -> pd.DataFrame:
 
 
 def build_versions_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per package that the runs and learners used, and its versions."""
+    """Build a frame with one row per package that the runs and learners used: its name and versions."""
     import pandas as pd
 
     version_maps = [run.get("versions") or {} for run in results.archive.runs]
@@ -296,7 +296,7 @@ def build_status_frame(results: Results) -> pd.DataFrame:
 
 
 def build_abstentions_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per learner that abstained, and its numbers of test rows and trials."""
+    """Build a frame with one row per learner that abstained: its numbers of abstentions, test rows and trials."""
     names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
     return count_abstentions(results.archive, results.trials())[["learner", *names]].rename(columns=names)
 
@@ -336,7 +336,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a frame with one row per data set and model. For a streamed file, it contains only the number of rows."""
+    """Build a frame with one row per data set and model. For a streamed file, the frame contains only the number of rows."""
     several = len(list_datasets(judgement)) > 1
     if judgement.predictions is not None:
         return drop_single_dataset(judgement.predictions.frame(), several)
@@ -355,7 +355,7 @@ def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _describe_positive_class(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Name the positive class, or refer to the table if it differs between data sets."""
+    """Name the positive class, or refer to the table if the class differs between data sets."""
     positives = judgement.positives
     labels = list(dict.fromkeys(label for label, _ in positives.classes.values()))
     if not labels:

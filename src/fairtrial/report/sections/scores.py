@@ -66,7 +66,7 @@ _LONG_NOTE = (
 
 @section("scores", title="Scores", order=30, serves=("study",), question="size")
 def build_section(source: ReportSource) -> Section:
-    """Report means and intervals of each declared measure under each condition, then for each data set."""
+    """Report means with intervals of each declared measure under each condition, overall and for each data set."""
     results = source.get_results()
     scores, findings = compute_scores(results, results.measures)
     dataset_means = average_by_dataset(results, scores)
@@ -92,7 +92,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def build_measure_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Build a frame of the means of one measure, with their distances from the best mean under the same condition."""
+    """Build a frame of the means of one measure, with their differences from the best mean under the same condition."""
     frame = means[means["measure"] == measure].drop(columns="measure").reset_index(drop=True)
     groups, direction = frame.groupby("condition", sort=False, observed=True)["mean"], get_measure(measure).facts.direction
     if direction not in ("max", "min"):
@@ -103,7 +103,7 @@ def build_measure_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def _describe_study_sizes(results: Results, frames: Mapping[str, pd.DataFrame]) -> tuple[Sentence, ...]:
-    """Describe the lead of the best learner for each measure and condition in the figures."""
+    """For each measure and condition in the figures, describe how much the best learner differs from other learners."""
     sentences = []
     for measure, frame in frames.items():
         drawn = _list_drawn_conditions(results, frame)
@@ -118,7 +118,7 @@ def _describe_study_sizes(results: Results, frames: Mapping[str, pd.DataFrame]) 
 
 
 def _describe_size(results: Results, frame: pd.DataFrame, measure: str, condition: ConditionFacts) -> Sentence | None:
-    """Describe the best mean of a measure under a condition, and its lead over the second-best and the worst mean."""
+    """Describe the best mean of a measure under a condition, and its differences from the second-best and worst means."""
     if _BEHIND not in frame:
         return None
     key = format_means_key(results, measure)
@@ -149,7 +149,7 @@ def _describe_size(results: Results, frame: pd.DataFrame, measure: str, conditio
 
 
 def _format_lead(frame: pd.DataFrame, key: str, line: Any) -> Number:
-    """Format the distance of a mean from the best mean, without a sign."""
+    """Format the difference between a mean and the best mean, without a sign."""
     return format_number(frame, key, line, _BEHIND, "{:.3g}")
 
 
@@ -260,7 +260,7 @@ def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
 
 
 def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
-    """Show intervals of the generalisation error for the schemes nested-cv and conservative-z.
+    """Show intervals of the generalization error for the schemes nested-cv and conservative-z.
 
     For other schemes, the tables of the means contain the intervals.
     """
@@ -278,7 +278,7 @@ def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
                 break
             tables.append(lines.assign(measure=format_measure_name(measure), condition=format_condition(condition)))
     if not tables:
-        return (Section("scores-generalisation", "Generalisation error", (), (), (), tuple(notes)),)
+        return (Section("scores-generalisation", "Generalization error", (), (), (), tuple(notes)),)
     frame = pd.concat(tables, ignore_index=True).rename(columns={"dataset": "data set", "standard_error": "standard error"})
     frame = frame[["measure", "condition", *(name for name in frame.columns if name not in ("measure", "condition"))]]
     frame = frame if frame["note"].any() else frame.drop(columns="note")
@@ -287,8 +287,8 @@ def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
         "Intervals by {method}. They apply to models trained on rows of the same distribution, not to other data sets.",
         method=str(frame["method"].iloc[0]),
     )
-    table = ReportTable("scores-generalisation", "Intervals of the generalisation error", frame, formats, _RANGE, None, True)
-    return (Section("scores-generalisation", "Generalisation error", (sentence,), (), (table,), tuple(notes)),)
+    table = ReportTable("scores-generalisation", "Intervals of the generalization error", frame, formats, _RANGE, None, True)
+    return (Section("scores-generalisation", "Generalization error", (sentence,), (), (table,), tuple(notes)),)
 
 
 @section("measures", title="Measures", order=30, serves=("judgement",), question="size")
@@ -306,7 +306,7 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe the best value of each measure and its lead over other values. The page's selector chooses the measure."""
+    """Describe the best value of each measure and its differences from others. The page's selector chooses the measure."""
     several = len(list_datasets(judgement)) > 1
     if not several and len(list_models(judgement)) == 1 and _list_shared_scale(judgement):
         return (Sentence(render_size(judgement.findings[0])),)
@@ -318,7 +318,7 @@ def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
 
 
 def _describe_best(judgement: Judgement, measure: str) -> str:
-    """Describe the best value of a measure and its tested lead over other values or, without a test, the range of values."""
+    """Describe the best value of a measure and its tested differences from others. Without a test, describe the range."""
     if measure == judgement.main:
         return render_size(judgement.findings[0])
     name, has_direction = format_measure_name(measure), get_measure(measure).facts.has_direction
@@ -393,7 +393,7 @@ def _describe_infinite(judgement: Judgement) -> Iterator[Sentence]:
 
 
 def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
-    """Build tables of measures by model, one for each direction, so the best values can be marked."""
+    """Build one table of measures by model for each direction, so the best values can be marked."""
     if len(list_models(judgement)) == 1:
         return ()
     tables = []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def get_citation(name: str) -> str:
-    """Get the short citation of a test or procedure. Return an empty text if there is none."""
+    """Get the short citation of a test or procedure. Return an empty text if there is no citation."""
     return methods[name].cite if name in methods else ""
 
 
@@ -151,7 +151,7 @@ def read_bibliography() -> dict[str, str]:
 
 @section("reproduce", title="How to reproduce", order=180, serves=("study",), schemes="none", question="how")
 def build_reproduction_section(source: ReportSource) -> Section:
-    """Show the commands and the study file that reproduce the results. For given predictions, show only the command."""
+    """Show the commands and the study file that reproduce the results. For a file of predictions, show only the command."""
     results = source.get_all_results()
     if has_only_predictions(results):
         sentence = build_sentence("The predictions were made elsewhere. Judging the same file again gives the same report.")
@@ -186,7 +186,7 @@ def format_study_file(results: Results) -> tuple[str, str]:
 
 
 def collect_versions(results: Results) -> dict[str, str]:
-    """Collect the package versions of the last run and of the learners, with `python` if known."""
+    """Collect the package versions of the last run and of the learners, including the version of Python if known."""
     runs = results.archive.runs
     versions = {str(name): str(version) for name, version in (runs[-1].get("versions") or {}).items()} if runs else {}
     for learner in results.archive.learners:

@@ -39,7 +39,7 @@ _GAP_NOTE = (
 
 @section("subgroups", title="Subgroups", order=80, serves=("judgement",), question="where")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report the measures of each subgroup and its gap to the rest. Return None if there are no subgroups."""
+    """Report the measures of each subgroup, and its differences from the rest. Return None if there are no subgroups."""
     judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
@@ -91,7 +91,7 @@ def list_gap_measures(judgement: Judgement) -> list[str]:
 
 
 def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the gaps of each column. The page's selectors choose the measure or, with several data sets, the data set."""
+    """Draw the gaps of the subgroups of each column. Selectors of the page choose the measure or the data set."""
     measures, datasets = list_gap_measures(judgement), select_largest_datasets(judgement)
     has_many_datasets = len(list_datasets(judgement)) > 1
     has_main = judgement.main in measures
@@ -120,7 +120,10 @@ def _order_columns(gaps: pd.DataFrame, measures: list[str]) -> list[str]:
 
 
 def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, when: dict[str, str]) -> Figure:
-    """Draw the gaps of one measure, column and data set. If there are many, draw the best models and the largest gaps."""
+    """Draw the gaps of one measure, column and data set.
+
+    If there are many gaps, draw only those of the best models and the largest gaps.
+    """
     column, dataset, measure = (str(lines[name].iloc[0]) for name in ("column", "dataset", "measure"))
     sizes = lines["difference"].abs().groupby(lines["subgroup"]).max().nlargest(_MAX_LINES)
     subgroups = [name for name in dict.fromkeys(lines["subgroup"]) if name in sizes.index]
@@ -144,7 +147,7 @@ def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, 
     title = f"{capitalize(name)} by {column}{scope}"
     chart = draw_forest(frame, title=title, subtitle="; ".join(notes), has_zero=True, step=13 if len(models) > 1 else 26)
     sizes_of_gaps = drawn["difference"].abs()
-    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # if two gaps are mirror images, the worse subgroup is named
+    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # of equally large gaps, that of a worse subgroup is named
     is_worse = drawn["difference"] * (1 if get_direction(measure) == "max" else -1) < 0
     largest = drawn.iloc[int(np.argmax(is_largest * 2 + (is_largest & is_worse)))]
     alt = (

@@ -68,7 +68,7 @@ _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 
 @section("thresholds", title="Thresholds", order=65, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Choose thresholds at equal costs. Return None if there are no scores for a positive class, or too many rows."""
+    """Choose thresholds at equal costs. Return None if there are too many rows, or no scores for a positive class."""
     judgement = source.get_judgement()
     predictions = judgement.predictions
     if predictions is None or not judgement.positives.classes:
@@ -141,13 +141,13 @@ def _count_tally_points(tally: ScoreTally) -> OperatingCounts:
 
 
 def _shorten_count(count: float) -> float:
-    """Round a sum of weights, and convert a whole number to int, which is shorter in the page."""
+    """Round a sum of weights. Convert whole numbers to int, which take less space in the page."""
     return int(count) if count.is_integer() else round(count, 6)
 
 
 @dataclass(frozen=True)
 class _ExploredCurves:
-    """The ROC and precision-recall curves of a data set by model, and whether the scores are probabilities."""
+    """The ROC and precision-recall curve of each model on a data set, and whether the scores are probabilities."""
 
     roc: dict[str, pd.DataFrame]
     precision_recall: dict[str, pd.DataFrame]
@@ -255,7 +255,7 @@ def _describe_study_costs(table: ReportTable, name: str, dataset: ExploredDatase
 
 
 def _explore_study_dataset(results: Results, facts: DataFacts) -> ExploredDataset | None:
-    """Count true and false positives of the learners that predict probabilities. Pool the test rows of the first repeat."""
+    """Count true and false positives of the learners that predict probabilities. Use the test rows of the first repeat."""
     condition, positive = get_main_condition(results), choose_positive_class(results, facts)
     code = facts.classes.index(positive)
     negative = next(label for label, count in zip(facts.classes, facts.counts, strict=True) if count and label != positive)
@@ -277,7 +277,7 @@ def _explore_study_dataset(results: Results, facts: DataFacts) -> ExploredDatase
 def _draw_explorer(
     explored: Mapping[str, ExploredDataset], curves: Mapping[str, _ExploredCurves], several: bool
 ) -> list[Figure]:
-    """Draw the curves of each data set on which the explorer shows the operating points."""
+    """Draw the curves of each data set. The explorer shows the operating points on these curves."""
     figures = []
     for (name, dataset), key in zip(explored.items(), make_unique_keys(explored), strict=True):
         roc, precision_recall = curves[name].roc, curves[name].precision_recall
@@ -402,7 +402,8 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
         curves = curves.assign(cost_fp=result.goal.costs[0], cost_fn=result.goal.costs[1])
         title = "Cost by threshold" + (f" on {name}" if len(datasets) > 1 else "")
         fp, fn = (format_number(cost) for cost in result.goal.costs)
-        alt = f"Cost per 1,000 cases over thresholds with confidence band, at FP = {fp} and FN = {fn}, one line per model."
+        alt = f"Cost per 1,000 cases against the threshold, with a confidence band, for costs FP = {fp} and FN = {fn}. "
+        alt += "One line per model."
         chart = draw_costs(curves.round(4), choices[choices["dataset"] == name], level=result.level, title=title)
         when = {"dataset": name} if len(datasets) > 1 else {}
         figures.append(Figure(f"{key}-costs-{part}", title, chart, alt, curves, when=when))
@@ -410,7 +411,10 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
 
 
 def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
-    """Build a frame with one row per model and quantity: estimate, limits, current value, and costs without a threshold."""
+    """Build a frame with one row per model and quantity: estimate, limits, current value, and the costs of both alternatives.
+
+    The alternatives are to alert nobody and to alert everybody.
+    """
     import pandas as pd
 
     lines = []

@@ -1,4 +1,4 @@
-"""Tuning: which parameters the tuned learners chose inside the training sets."""
+"""Tuning: which parameters were chosen for the tuned learners inside the training sets."""
 
 from __future__ import annotations
 

@@ -73,9 +73,9 @@ _TITLES = {
 }
 _MAX_LISTED_PAIRS, _MAX_PAIRED = 6, 12
 MAX_ALTERNATIVES, MAX_TRIALS = 12, 20_000
-"""The largest numbers of verdicts and trials for which all measures of a study are tested."""
+"""Maximum numbers of verdicts and trials for which all measures of a study are tested."""
 MAX_DRAWN = 20
-"""The largest number of learners in a figure. Figures of more learners show the best ones."""
+"""Maximum number of learners in a figure. If there are more learners, figures show only the best ones."""
 _EXCLUSION_TOPICS = ("completeness", "excluded rows and columns", "failed trials", "missing scores")
 
 
@@ -117,7 +117,10 @@ def _name_alternative(context: VerdictContext) -> tuple[str, str]:
 def _build_alternative(
     results: Results, context: VerdictContext, main: VerdictContext, noun: str, has_measures: bool
 ) -> Section:
-    """Build the subsection of one measure and condition. Only the measure of the study's verdict has all tables."""
+    """Build the subsection of one measure and condition.
+
+    Only subsections on the measure of the study's verdict contain all tables.
+    """
     assert context.condition is not None
     key, is_main = f"{context.key}-main" if context is main else context.key, context.measure == main.measure
     title = capitalize(format_condition_phrase(context.condition))
@@ -253,7 +256,7 @@ class VerdictContext:
 
     @property
     def subject(self) -> str:
-        """The measure and the condition of a study, as the end of a title. Empty for a table of scores."""
+        """The measure and the condition of a study, formatted as the end of a title. Empty for a table of scores."""
         condition = format_condition(self.condition) if self.condition is not None and self.scope else ""
         names = [format_measure_name(self.measure) if self.measure else "", condition]
         return f": {', '.join(filter(None, names))}" if any(names) else ""
@@ -272,13 +275,13 @@ class VerdictContext:
         return self.get_verdict().frame().rename(columns=_LEARNER_NAMES).set_index("learner")
 
     def describe(self, noun: str = "learner") -> tuple[Sentence, ...]:
-        """Describe the answer, the test result, the effect size, the posterior, and what was left out."""
+        """Describe the answer, the test result, the effect size, the posterior, and the exclusions."""
         verdict = self.get_verdict()
         results = [finding for finding in verdict.findings if finding.kind.startswith(_RESULT_KINDS)]
         return (Sentence(verdict.summarize(noun, self.scope)), *map(Sentence, render_all((*results, *self.exclusions), noun)))
 
     def describe_headline(self, noun: str = "learner", scope: str = "") -> list[str]:
-        """Describe the answer and how certain it is, in at most two texts."""
+        """Describe the answer and its certainty in at most two texts."""
         verdict = self.get_verdict()
         if np.isnan(verdict.p_value) and verdict.posthoc is None:
             return [verdict.summarize(noun, scope)]
@@ -292,7 +295,7 @@ class VerdictContext:
         return [render_headline(ranking, noun), *self._describe_certainty(noun)]
 
     def _describe_certainty(self, noun: str) -> list[str]:
-        """Describe the differences that matter. Name the test, unless the text about the ranking already does."""
+        """Describe the relevant differences and the test. Omit the test if the text on the ranking already names it."""
         verdict = self.get_verdict()
         ranking = verdict.ranking
         if len(ranking.names) == 2:
@@ -302,13 +305,13 @@ class VerdictContext:
         return [" ".join(filter(None, [certainty, test]))]
 
     def describe_answer(self, noun: str = "learner", scope: str = "") -> list[str]:
-        """Describe the answer, the test result, and what was left out."""
+        """Describe the answer, the test result, and the exclusions."""
         verdict = self.get_verdict()
         return [verdict.summarize(noun, scope), *render_all((verdict.test_result, *self.exclusions), noun)]
 
     @property
     def exclusions(self) -> tuple[Finding, ...]:
-        """What was left out of the verdict, and why."""
+        """The findings on what was left out of the verdict, and why."""
         verdict = self.get_verdict()
         findings = (*verdict.reasons, *verdict.caveats)
         return tuple(finding for finding in findings if _follows_answer(finding))
@@ -320,7 +323,7 @@ def _list_other_caveats(verdict: Verdict) -> list[Finding]:
 
 
 def _follows_answer(finding: Finding) -> bool:
-    """Return whether a finding is an omission or an assumption that is reported with the answer."""
+    """Return whether a finding is an exclusion or an assumption that is reported with the answer."""
     return finding.kind == "direction_default" or TOPICS.get(finding.kind) in _EXCLUSION_TOPICS
 
 
@@ -332,7 +335,7 @@ _RESULT_KINDS = (
 
 @dataclass(frozen=True)
 class Basis:
-    """The compared data sets, the data sets left out, and the number of splits left out of the compared data sets."""
+    """The compared data sets and their number of splits, and the data sets and splits that were left out."""
 
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -453,7 +456,7 @@ def build_learners_table(context: VerdictContext) -> ReportTable:
 
 
 def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = False) -> tuple[ReportTable, ...]:
-    """Build the tables of reasons, comparisons and ranks. Add a table of scores unless another section shows them."""
+    """Build the tables of reasons, comparisons and ranks. Add a table of scores unless another section shows the scores."""
     verdict = context.get_verdict()
     scores, unit = build_score_frame(verdict), verdict.unit
     ranks = verdict.ranks().rename_axis(index=unit)
@@ -523,7 +526,7 @@ def _has_equal_score_table(results: Results, context: VerdictContext) -> bool:
 
 
 def draw_verdict_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
-    """Draw the figures of a verdict that apply, or only the named figures.
+    """Draw all applicable figures of a verdict, or only the named figures.
 
     With more than `MAX_DRAWN` learners, only the pairs of the best learners are drawn.
     """
@@ -560,9 +563,9 @@ def _format_verdict_alt(name: str, verdict: Verdict) -> str:
         "critical-difference": (
             f"Learners on a line by mean rank, best first: {order}. Bars join learners without a significant difference."
         ),
-        "ranks": f"How often each learner has which rank, by {verdict.unit}; best mean rank first: {order}.",
+        "ranks": f"Number of {verdict.unit}s on which each learner has each rank. Best mean rank first: {order}.",
         "pairs": f"Matrix of the differences between {order} with adjusted p-values; significant pairs are framed.",
-        "simplex": f"Triangle of draws from the posterior: {pair}, or practical equivalence.",
+        "simplex": f"Posterior samples in a triangle, with corners for {pair} and for practical equivalence.",
         "density": f"Posterior density of the difference between {pair}.",
     }[name]
 
@@ -693,14 +696,14 @@ def _has_rank_limits(verdict: Verdict) -> bool:
 
 
 def _compute_difference(verdict: Verdict, values: Any) -> tuple[float, float, float]:
-    """Compute the difference of two learners and its interval, which agrees with the test that compares them."""
+    """Compute the difference between two learners and its interval, which agrees with the test that compares them."""
     if not _has_rank_limits(verdict):
         return _compute_interval(verdict, values)
     return compute_signed_rank_limits(values, _LEVEL_ALPHA)
 
 
 def _describe_pair_difference(verdict: Verdict) -> list[str]:
-    """Describe the difference of two learners with its interval, and how often the better learner wins."""
+    """Describe the difference between two learners, its interval, and how often the better learner wins."""
     best, other = verdict.order
     indices = [verdict.table.learners.index(name) for name in (best, other)]
     difference, low, high = _compute_difference(
@@ -759,7 +762,7 @@ _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 
 
 def compare_conditions(main: VerdictContext, others: Collection[VerdictContext]) -> str:
-    """Describe a condition under which another learner ranks first, or state that there is none.
+    """Describe a condition under which another learner ranks first, or state that there is no such condition.
 
     Return an empty text if there is no verdict to compare.
     """

@@ -22,8 +22,8 @@ PUBLISHED_COLUMNS = {GIVEN: "scv", SCV: "scv", LITERAL: "dobscv", SHUFFLED: "dob
 _GROUP_LIMIT = 9.0  # the paper's groups; a ratio of exactly 9.00 belongs to the upper group
 _DIGITS = 12  # decimal places of differences, so rounding errors do not make equal estimates differ
 _INTERVAL_NOTE = (
-    "The published value comes from a single run. Therefore `low` and `high` are the 95 % prediction limits of one more run "
-    "like ours, minus the published value. Both limits are missing if there is only one run."
+    "The published value comes from a single run. Therefore `low` and `high` are the 95 % prediction limits of a further "
+    "run like ours, minus the published value. Both limits are missing if there is only one run."
 )
 _EFFECTS_NOTE = (
     "`difference` is the estimate of the scheme minus that of the base, averaged over runs and data sets. The 95 % t interval "
@@ -33,9 +33,9 @@ _EFFECTS_NOTE = (
     "were run."
 )
 _AGREEMENT_NOTE = (
-    "The table covers the data sets with an available row of Table 4. It gives the number of these data sets, the mean "
-    "difference, the mean absolute difference, and the number of published values within the 95 % prediction interval of one "
-    "more run like ours."
+    "The table covers the data sets for which a row of Table 4 is available. It gives the number of these data sets, the mean "
+    "difference, the mean absolute difference, and the number of published values within the 95 % prediction interval of a "
+    "further run like ours."
 )
 _TABLE4_NOTE = (
     "The table shows means over runs, next to the published rows that are available to us (19 data sets if all were run). The "
@@ -46,7 +46,7 @@ _WILCOXON_NOTE = (
     "R+ is the sum of the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked, and their ranks are "
     "divided equally between R+ and R-. If the number of zero differences is odd, one of them is dropped. The published rank "
     "sums add up to 65 x 66 / 2 or 66 x 67 / 2, so the paper did the same. R+ and R- are means over runs. The interval is the "
-    "95 % prediction interval of one more run like ours, minus the published value. The p-value (normal approximation) is the "
+    "95 % prediction interval of a further run like ours, minus the published value. The p-value (normal approximation) is the "
     "median over runs. Most data sets are derived from the same few originals and are not independent, so all p-values are "
     "probably too small."
 )
@@ -328,7 +328,9 @@ def build_table4(averages: FoldAverages) -> list[ResultTable]:
         ResultTable("table-4", "Table 4: AUC by data set, ours (paper)", _format_table4(available), _TABLE4_NOTE),
         ResultTable("table-4-agreement", "Table 4: agreement with the paper", agreement, _AGREEMENT_NOTE, digits=4),
         ResultTable("table-4-intervals", "Table 4 with intervals", available, _INTERVAL_NOTE, digits=4, on_page=False),
-        ResultTable("all-sets", "All data sets", table[[*keys, "ours"]], "Means over runs.", digits=4, on_page=False),
+        ResultTable(
+            "all-sets", "All data sets", table[[*keys, "ours"]], "The table shows means over runs.", digits=4, on_page=False
+        ),
     ]
 
 

@@ -30,13 +30,14 @@ from fairtrial.reproduce.drift.simulation import TABLES, TableName
 from fairtrial.reproduce.drift.tables import TABLE_NUMBERS
 
 MUCH = 0.1
-"""A difference in averaged pD above this margin is "much more", a positive one below it "slightly more". The margin is about
-midway between the printed differences of Table I ("much more": 0.16 and 0.23) and those of the rows of Table II ("slightly
-more": 0.05 and 0.06)."""
+"""A difference in averaged pD above this margin counts as "much more", and a smaller positive difference as "slightly more".
+
+The margin is about midway between two pairs of differences. One pair is printed in Table I ("much more": 0.16 and 0.23). The
+other pair is computed from the rows of Table II ("slightly more": 0.05 and 0.06)."""
 EQUAL = 0.05
 """Averaged pD values count as equal if they differ by less than this margin, which is half of `MUCH`."""
-_MAX_MISPLACED = 1  # printed pD values that the available text may have misplaced
-_ROUNDING = 0.0101  # of a printed average and of the printed values from which it is computed
+_MAX_MISPLACED = 1  # number of printed pD values that may be misplaced in the available text
+_ROUNDING = 0.0101  # rounding error of a printed average and of the printed values from which it is computed
 _PATTERN = "{:.2f}"
 _NOT_COMPARABLE = "MC"
 _SIMPLER_CLAIMS: dict[TableName, str] = {
@@ -56,7 +57,7 @@ _SIMPLER_CLAIMS: dict[TableName, str] = {
 
 
 def build_claims(results: DriftResults, *, is_smoke: bool = False) -> dict[str, Claim]:
-    """Judge all claims and return them in the tutorial's order; the keys are names such as `drop populations`.
+    """Judge all claims and return them by name; a name is, for example, `drop populations`.
 
     In a smoke run, the claims about our numbers are inconclusive.
     """
@@ -82,7 +83,7 @@ def build_claims(results: DriftResults, *, is_smoke: bool = False) -> dict[str, 
 
 
 def judge_drop(results: DriftResults, table: TableName) -> Claim:
-    """Judge the first hypothesis: the performance of every learner drops."""
+    """Judge the first hypothesis: the performance of all learners drops."""
 
     def list_losses(variant: str) -> list[IntervalEstimate]:
         return [results.get_errors(table, learner, variant).estimate_loss() for learner in results.plan.learners]
@@ -99,7 +100,7 @@ def judge_drop(results: DriftResults, table: TableName) -> Claim:
 
 
 def judge_simpler(results: DriftResults, table: TableName) -> Claim:
-    """Judge the second hypothesis: the simpler of two learners loses much more, slightly more, or not more."""
+    """Judge the second hypothesis, which compares the losses of the simple and the complex learner of each pair."""
 
     def list_differences(variant: str) -> list[IntervalEstimate]:
         return [results.estimate_pd_difference(table, pair, variant) for pair in results.plan.pairs]
@@ -116,14 +117,14 @@ def judge_simpler(results: DriftResults, table: TableName) -> Claim:
     if table == "definitions":
         details += "; 2 of the 6 changes are tested on MC and are not comparable (see the details)"
     else:
-        details += f"; that it is higher by any amount: {judge_direction(list_differences(''))} in the main run"
+        details += f"; higher by any amount: {judge_direction(list_differences(''))} in the main run"
     return build_claim(f"{TABLE_NUMBERS[table]} (b): {_SIMPLER_CLAIMS[table]}", judge, details, variants=results.plan.variants)
 
 
 def list_required(table: TableName, differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List the quantities that are positive if the tutorial's second statement about a table is true.
+    """List the quantities that are all positive if the second hypothesis is true for a table.
 
-    `differences` are the averaged pD of the simple learner minus that of the complex one, for both pairs.
+    `differences` contains, for each pair, the averaged pD of the simple learner minus that of the complex learner.
 
     >>> differences = [IntervalEstimate(0.25, 0.125, 0.375), IntervalEstimate(0.0, -0.125, 0.125)]
     >>> [estimate.value for estimate in list_required("populations", differences)]
@@ -144,7 +145,7 @@ def _subtract_from(margin: float, difference: IntervalEstimate) -> IntervalEstim
 def judge_hand(results: DriftResults) -> Claim:
     """Judge the conclusion about Hand's hypothesis by the smallest and the largest of the six differences in averaged pD.
 
-    The two differences are selected from six, so their intervals are first widened to a joint coverage of 95 %.
+    The two are selected from six differences, so all six intervals are first widened to a joint coverage of 95 %.
     """
     keys = [(table, pair) for table in TABLES for pair in results.plan.pairs]
 
@@ -159,7 +160,7 @@ def judge_hand(results: DriftResults) -> Claim:
     printed = [averages[simple] - averages[complicated] for averages in published for simple, complicated in results.plan.pairs]
     none_below = "; none of the printed differences is below 0" if min(printed) >= 0 else ""
     return build_claim(
-        "The trend hypothesised by Hand (simpler classifiers are more robust) occurs in some cases, but not in others (judged "
+        "The trend hypothesized by Hand (simpler classifiers are more robust) occurs in some cases, but not in others (judged "
         "as: of the six differences in averaged pD, simple minus complex, one is below 0 and another above 0)",
         lambda variant: judge_direction(select_extremes(variant)),
         f"smallest difference {(-smallest).format(_PATTERN)}, largest {largest.format(_PATTERN)}, with joint 95 % intervals of "
@@ -169,10 +170,10 @@ def judge_hand(results: DriftResults) -> Claim:
 
 
 def judge_best_choice(results: DriftResults) -> Claim:
-    """Judge whether the complex learner of each pair remains better, by one combined test over all changes per pair.
+    """Judge whether the complex learner of each pair has the smaller error.
 
-    Like a claim about several data sets, the claim is judged by the mean. A single change that contradicts the claim after a
-    Bonferroni correction makes it inconclusive.
+    Like a claim about several data sets, the claim is judged by the mean over all changes. A reproduced claim becomes
+    inconclusive if a single change contradicts it after a Bonferroni correction.
     """
 
     def judge(variant: str) -> Verdict:
@@ -198,7 +199,7 @@ def judge_best_choice(results: DriftResults) -> Claim:
 
 
 def judge_sizes(results: DriftResults, table: TableName) -> Claim:
-    """Judge by an equivalence test with the margin `EQUAL` whether our averaged pD values equal the printed ones."""
+    """Judge by equivalence tests with the margin `EQUAL` whether our averaged pD values equal the printed ones."""
     without_test = _NOT_COMPARABLE if table == "definitions" else ""
     printed = tables.average_published_pd(table, without_test=without_test)
     values = join_names(f"{value:.2f} ({learner})" for learner, value in printed.items())
@@ -243,7 +244,7 @@ def judge_averages(names: Sequence[TableName]) -> Claim:
 
 
 def judge_averages_of_table_ii() -> Claim:
-    """State that the averages of Table II cannot be checked: the available text garbles this table."""
+    """State that the averages of Table II cannot be checked, because this table is garbled in the available text."""
     averages = tables.read_published_averages().query("table == 'missing'")
     text = "; ".join(
         f"{row['learner']} {row['value']:.2f}, mean of the rows {row['from_rows']:.2f}" for row in averages.to_dict("records")
@@ -257,7 +258,10 @@ def judge_averages_of_table_ii() -> Claim:
 
 
 def judge_rows() -> Claim:
-    """Judge whether the printed pD values follow from the printed errors; the available text may misplace one of them."""
+    """Judge whether the printed pD values follow from the printed errors.
+
+    A single exception makes the claim inconclusive, because the value may be misplaced in the available text.
+    """
     rows = tables.read_drift_tables()
     exceptions, legible = tables.list_contradictions(rows), int(rows["pd"].notna().sum())
     note = "; the available text may misplace this entry" if exceptions else ""
@@ -271,7 +275,7 @@ def judge_rows() -> Claim:
 
 
 def judge_repeated_errors() -> Claim:
-    """Judge whether an error that is printed in several tables is the same in all tables."""
+    """Judge whether an error that is printed in all three tables is the same in each."""
     unchanged = tables.read_unchanged_errors()
     differing = {learner: errors for learner, errors in unchanged.items() if len(set(errors.values())) > 1}
     text = "; ".join(
@@ -287,17 +291,18 @@ def judge_repeated_errors() -> Claim:
 
 
 def summarise_claims(claims: Mapping[str, Claim], results: DriftResults) -> str:
-    """Summarise the verdicts: which learners lose performance, which lose more, and whether the sizes agree."""
+    """Summarize the verdicts: whether learners lose performance, which lose more, and whether the printed sizes are right."""
     ours = [results.get_errors("populations", learner).estimate_pd().value for learner in results.plan.learners]
     printed = tables.average_published_pd("populations").values()
-    sizes = ("much more (Table I)", "slightly more (Table II)", "more in one of two pairs (Table III)")
+    statements = (
+        "simple learners lose much more (Table I)",
+        "simple learners lose slightly more (Table II)",
+        "1R loses more than the tree, but the simple network does not lose more than the complex one (Table III)",
+    )
     verdicts = list_by_verdict(
         {f"all learners lose performance in {TABLE_NUMBERS[table]}": claims[f"drop {table}"].verdict for table in TABLES}
         | {"complex learners remain the best choice": claims["best choice"].verdict}
-        | {
-            f"simple learners lose {size}": claims[f"simpler {table}"].verdict
-            for table, size in zip(TABLES, sizes, strict=True)
-        }
+        | {statement: claims[f"simpler {table}"].verdict for table, statement in zip(TABLES, statements, strict=True)}
         | {"the printed size of the losses in Table I": claims["size populations"].verdict}
     )
     return (

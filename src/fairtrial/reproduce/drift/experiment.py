@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FIGURE_TITLES: dict[TableName, str] = {
     "populations": "Table I: trained on the usual population, tested on others",
-    "missing": "Table II: trained where age groups are missing, tested on the usual population",
+    "missing": "Table II: trained without some age groups, tested on the usual population",
     "definitions": "Table III: another definition of the class",
 }
 _AVERAGES_TITLE = "Averaged pD, ours and the tutorial's"
@@ -118,7 +118,7 @@ def draw_averages(results: DriftResults) -> Any:
 
 
 def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
-    """Draw our pD of each change with its interval, and the printed pD as a cross, in a panel per table and learner."""
+    """Draw our pD of each change with its interval and the printed pD as a cross, with one panel per table and learner."""
     import altair as alt
 
     from fairtrial.report.figures.base import build_title, style_chart
@@ -142,7 +142,7 @@ def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
 
 
 def _draw_points(rows: list[dict[str, Any]], field: str, names: Sequence[str], high: float) -> Any:
-    """Draw our pD values as dots with intervals, and the printed values as crosses, by the names of one field."""
+    """Draw our pD values as dots with intervals and the printed values as crosses, with one row per value of `field`."""
     import altair as alt
 
     from fairtrial.report.figures.base import PALETTE, build_chart

@@ -76,7 +76,7 @@ class DriftErrors:
         return jackknife(lambda rows: _mean_defined(self.compute_pd(rows)[is_used]), self.replicates)
 
     def estimate_pd_difference(self, other: DriftErrors) -> IntervalEstimate:
-        """Estimate the averaged pD minus that of the other learner, over the changes for which both are defined."""
+        """Estimate the averaged pD of this learner minus that of the other, over the changes for which both are defined."""
         rows = np.arange(self.replicates)
         is_defined = np.isfinite(self.compute_pd(rows)) & np.isfinite(other.compute_pd(rows))
         return jackknife(
@@ -88,7 +88,7 @@ class DriftErrors:
         return jackknife(lambda rows: self.compute_mean_loss(rows) - other.compute_mean_loss(rows), self.replicates)
 
     def estimate_error_differences(self, other: DriftErrors) -> list[IntervalEstimate]:
-        """Estimate the error minus that of the other learner for each change, in percentage points."""
+        """Estimate the error of this learner minus that of the other for each change, in percentage points."""
         differences = 100 * (self.error - other.error)
         return [
             jackknife(lambda rows, column=column: float(column[rows].mean()), self.replicates)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Simulate the drift study: each learner in the environments of each table. Finished runs are cached on disk."""
+"""Simulate the drift study: run each learner in the environments of each table, and cache finished runs on disk."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class DriftPlan:
         return tuple((simple, complicated) for simple, complicated in self.declared["pairs"])
 
     def list_runs(self, variant: str = "") -> dict[tuple[TableName, str], DriftRun]:
-        """List the runs of a variant by table and learner. A run that a variant does not affect is shared by all variants."""
+        """List the runs of a variant by table and learner; runs that a variant does not change are shared with the main run."""
         changes = self.declared["variants"][variant] if variant else {}
         n_train = changes.get("n_train", self.n_train)
         codings = {name: settings["coding"] for name, settings in self.declared["learners"].items()}

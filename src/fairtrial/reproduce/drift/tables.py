@@ -26,12 +26,12 @@ _HYPOTHESES_NOTE = (
 )
 _TABLE_NOTES: dict[TableName, str] = {
     "populations": (
-        "The table shows the error in percent of learners that are trained in one environment and tested in the other. pD is "
+        "The table shows the errors, in percent, of learners that are trained in one environment and tested in another. pD is "
         "computed from the mean errors. `low` and `high` are 95 % confidence limits of the difference, computed over our "
         "replicates. The printed number is treated as fixed."
     ),
     "missing": (
-        "In the available text, each row name is one line below its numbers, and we moved the names up by one line. "
+        "In the available text, each row name is one line below its numbers, so we moved the names up by one line. "
         "Comparisons of single rows depend on this assignment."
     ),
     "definitions": "Tests on MC are not comparable (see the details).",
@@ -39,10 +39,10 @@ _TABLE_NOTES: dict[TableName, str] = {
 
 
 def read_drift_tables() -> pd.DataFrame:
-    """Read the published tables: errors in percent (trivial, ideal, error) and pD of each learner and change.
+    """Read the published tables: the trivial, ideal and actual error in percent, and pD, of each learner and change.
 
-    Two pD values are illegible in the available text and missing here. In Table II of this text, each row name is one line
-    below its numbers; names and numbers are paired in order.
+    Two pD values are illegible in the available text and are missing here. In Table II of this text, each row name is one line
+    below its numbers. The names and the numbers are paired in order.
 
     >>> read_drift_tables().groupby("table").size().to_dict()
     {'definitions': 24, 'missing': 40, 'populations': 28}
@@ -92,7 +92,7 @@ def read_published_averages() -> pd.DataFrame:
 
 
 def average_published_pd(table: TableName, *, without_test: str = "") -> dict[str, float]:
-    """Return the published averages of pD by learner, or the means of the rows without tests in one environment.
+    """Return the published averages of pD by learner, or the means of the published rows without one test environment.
 
     >>> average_published_pd("populations")
     {'1R': 0.28, 'Decision Tree': 0.05, 'Simple NN': 0.2, 'Complex NN': 0.04}
@@ -123,7 +123,7 @@ def read_unchanged_errors() -> dict[str, dict[TableName, float]]:
 
 
 def list_illegible(table: str | None = None) -> list[str]:
-    """List the rows with an illegible pD in one table or in all, with the pD that follows from their errors.
+    """List the rows of one table, or of all tables, with an illegible pD, and give the pD computed from their errors.
 
     >>> list_illegible("definitions")
     ['1R from FC to MC (1.00)']
@@ -186,7 +186,7 @@ def compare_cells(results: DriftResults, table: TableName) -> pd.DataFrame:
 
 
 def _to_long(cells: pd.DataFrame, error_factor: float) -> pd.DataFrame:
-    """Return one row per cell and quantity, without unchanged environments, which have no pD."""
+    """Return one row per cell and quantity; pD is defined only for a change of environment, so other cells are left out."""
     import pandas as pd
 
     changed = cells[cells["trained_on"] != cells["tested_on"]]
@@ -243,7 +243,7 @@ def tabulate_hypotheses(results: DriftResults) -> pd.DataFrame:
 
 
 def compare_trivial(results: DriftResults) -> pd.DataFrame:
-    """Compare trivial errors in percent; the simulated domain was designed to approximate them."""
+    """Compare trivial errors in percent; the simulated domain was designed to approximate the published ones."""
     import pandas as pd
 
     cells = pd.concat([results.build_cells(table) for table in TABLES])

@@ -84,7 +84,7 @@ def compute_draws(results: Results) -> pd.DataFrame:
 
 
 def add_losses(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add BRM, RLA and ELA to a frame of accuracies; the populations have the names of `build_populations`."""
+    """Add BRM, RLA and ELA to a frame of accuracies; the column `population` contains names from `build_populations`."""
     bayes = frame["population"].map({name: population.bayes_error for name, population in build_populations().items()})
     return frame.assign(
         bayes=bayes,
@@ -95,9 +95,9 @@ def add_losses(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimate_agreement(draws: pd.DataFrame, measure: str, level: float = JUDGED_LEVEL) -> dict[str, list[float]]:
-    """Compute Kendall's tau between BRM and a loss over the learners, for each draw of each population.
+    """Compute Kendall's tau over the learners between BRM and another loss, for each draw of each population.
 
-    The result is NaN if all learners have the same loss.
+    Tau is NaN if all learners have the same loss.
     """
     from scipy.stats import kendalltau
 
@@ -109,14 +109,14 @@ def estimate_agreement(draws: pd.DataFrame, measure: str, level: float = JUDGED_
 
 
 def compare_agreement(draws: pd.DataFrame, level: float = JUDGED_LEVEL) -> dict[str, IntervalEstimate]:
-    """Estimate Kendall's tau between ELA and BRM minus that between RLA and BRM, for each population."""
+    """Estimate for each population by how much Kendall's tau between ELA and BRM exceeds that between RLA and BRM."""
     by_ela, by_rla = (estimate_agreement(draws, measure, level) for measure in ("ela", "rla"))
     differences = {population: np.subtract(by_ela[population], by_rla[population]) for population in by_ela}
     return {population: estimate_mean(values[np.isfinite(values)]) for population, values in differences.items()}
 
 
 def judge_agreement(draws: pd.DataFrame) -> Claim:
-    """Judge our claim that the order of learners by ELA agrees better with that by BRM than the order by RLA does."""
+    """Judge our claim that ELA orders learners more like BRM than RLA does."""
     differences = compare_agreement(draws)
     means = [_average_tau(estimate_agreement(draws, measure)) for measure in ("ela", "rla")]
     by_population = "; ".join(f"{name} {estimate.format('{:+.2f}')}" for name, estimate in differences.items())
@@ -148,7 +148,7 @@ def find_rank_example(draws: pd.DataFrame) -> dict[str, Any]:
 
 
 def tabulate_losses(draws: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate errors, BRM and the ranks of the learners by RLA and ELA, for each population."""
+    """Tabulate for each population the errors of the learners, their BRM, and their ranks by BRM, RLA and ELA."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []

@@ -73,8 +73,8 @@ _QUANTITY_NAMES = {
 def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Differences]]) -> tuple[Claim, ...]:
     """Judge the paper's claims about averages, counts and named data sets, then our targets.
 
-    The main run uses the noise that the paper's text describes and the SVM with logistic models. Its variants are the SVM
-    with votes and noise that can assign any class. `differences` come from `estimate_differences`.
+    The main run uses the noise that the paper's text describes, and the SVM with logistic models. Its variants are the SVM
+    with votes and noise that can assign any class. `differences` is the result of `estimate_differences`.
     """
     versions = cells.build_versions()
     if not len(versions[OURS]):
@@ -106,7 +106,7 @@ def _judge_mean(versions: Mapping[str, Table3], text: str, quantity: str, sign: 
 
 
 def _judge_count(versions: Mapping[str, Table3], text: str, quantity: str, *, c45_ahead: bool) -> Claim:
-    """Judge which learner is better on more data sets by the exact interval of the proportion."""
+    """Judge which learner is better on more data sets, by the exact interval of its proportion of wins."""
     counts = {version: table.count_c45_wins(quantity) for version, table in versions.items()}
     listed = {
         version: f"{counts[version].wins} to {counts[version].losses} ({format_p_value(counts[version].p_value, ALPHA)})"
@@ -141,7 +141,10 @@ def _judge_change(versions: Mapping[str, Table3], text: str, fewer: str, more: s
 
 
 def _judge_preferences(versions: Mapping[str, Table3]) -> Claim:
-    """Judge a consequence of ELA = RLA + (100 - A0) / A0: if the preferences differ, the second term decides."""
+    """Judge whether ELA prefers the learner that is better without noise if ELA and RLA prefer different learners.
+
+    This follows from ELA = RLA + (100 - A0) / A0, where A0 is the accuracy without noise in percent.
+    """
     counts = {}
     for version in RUNS.values():
         preferences = versions[version].compare_preferences()
@@ -180,7 +183,7 @@ class StatementPart:
     Attributes
     ----------
     quantity : str
-        Quantity of `Differences`.
+        Key of `Differences`.
     sign : int
         1 if the quantity is above the limit, -1 if it is below.
     limit : float, default 0
@@ -208,7 +211,7 @@ class StatementPart:
         return judge_datasets(estimates) if self.margin is None else judge_equivalence(estimates, self.margin)
 
     def is_opposed(self, name: str, differences: Differences) -> bool:
-        """Whether the estimate for a data set contradicts the statement."""
+        """Return whether the estimate for a data set contradicts the statement."""
         value = self.orient(name, differences).value
         return value < 0 if self.margin is None else abs(value) > self.margin
 
@@ -227,7 +230,7 @@ class StatementPart:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the paper about some data sets; `limited` is True if a part uses our `LOSS_LIMIT` or `SIMILAR_LOSS`."""
+    """A statement of the paper about named data sets; `limited` is True if a part uses our `LOSS_LIMIT` or `SIMILAR_LOSS`."""
 
     text: str
     datasets: tuple[str, ...]
@@ -239,7 +242,10 @@ class Statement:
         return {name: differences[name] for name in self.datasets if name in differences}
 
     def judge(self, differences: Mapping[str, Differences]) -> Verdict:
-        """Judge the statement; it is not testable if none of its data sets was run, and inconclusive if only some were run."""
+        """Judge the statement.
+
+        The statement is not testable if none of its data sets was run. It is inconclusive if only some of them were run.
+        """
         selected = self.select(differences)
         if not selected:
             return NOT_TESTABLE
@@ -349,10 +355,10 @@ def _judge_statement(statement: Statement, differences: Mapping[str, Mapping[str
 
 
 def find_contradictions(table: Table3, *, limited: bool = False) -> dict[str, list[str]]:
-    """Find the statements that a table contradicts on any data set, if its numbers are taken as exact.
+    """Find the statements that a table contradicts on at least one data set, and take the numbers of the table as exact.
 
-    If `limited` is true, use only the statements that need our `LOSS_LIMIT` or `SIMILAR_LOSS`; by default, use the other
-    statements.
+    If `limited` is True, check only the statements that need our `LOSS_LIMIT` or `SIMILAR_LOSS`. By default, check only the
+    other statements.
     """
     differences = read_exact_differences(table)
     opposed = {statement.text: statement.find_opposed(differences) for statement in STATEMENTS if statement.limited is limited}
@@ -394,7 +400,7 @@ def _judge_targets(cells: TableCells) -> tuple[Claim, ...]:
 
 
 def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
-    """Judge whether at least `n_needed` of several statements, each with a verdict, are true.
+    """Judge from the verdicts on several statements whether at least `n_needed` of them are true.
 
     >>> judge_most(["reproduced", "direction reproduced", "contradicted"], 1)
     'reproduced'
@@ -414,10 +420,11 @@ def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
 
 
 def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
-    """Estimate the differences between C4.5 and the SVM by data set, for each version of table 3 and for the published one.
+    """Estimate the differences between C4.5 and the SVM by data set, for each of our versions of table 3 and the published one.
 
-    Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003); those of
-    RLA and ELA use the delta method. Data sets on which a learner failed are left out. The paper's numbers are taken as exact.
+    Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003). Intervals
+    of RLA and ELA use the delta method. Data sets on which a learner failed are left out. The paper's numbers are taken as
+    exact.
     """
     from fairtrial.study.results.stacking import compute_test_fraction
 
@@ -467,7 +474,7 @@ def compute_differences(splits: pd.DataFrame, test_fraction: float) -> Differenc
 
 
 def _linearize_loss(before: Any, after: Any, maximum: float) -> Any:
-    """Compute a loss from the mean accuracies, plus the first-order contribution of each split.
+    """Return a value per split: the loss computed from the mean accuracies, plus the first-order contribution of the split.
 
     ELA is (1 - after) / before (maximum = 1); RLA is 1 - after / before (maximum = 0).
     """
@@ -489,7 +496,7 @@ def _estimate_split_mean(values: Any, test_fraction: float) -> IntervalEstimate:
 
 
 def read_exact_differences(table: Table3) -> dict[str, Differences]:
-    """Return the differences on each data set of a table; its numbers are taken as exact."""
+    """Return the differences on each data set of a table whose numbers are taken as exact."""
     differences: dict[str, Differences] = {}
     for name, row in table.frame.iterrows():
         values = {quantity: row[f"{quantity}_c45"] - row[f"{quantity}_svm"] for quantity in ("acc0", "acc10", "ela", "rla")}

@@ -1,4 +1,4 @@
-"""Repeat table 3 of Sáez, Luengo and Herrera, infer its SVM and its noise, and add learners and noise levels."""
+"""Repeat table 3 of Sáez, Luengo and Herrera, infer its SVM and its noise, and study more learners and noise levels."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def summarize(cells: TableCells, judged: Sequence[Claim]) -> str:
         return answer
     n_votes, n_any = (len(find_changed(with_variants, name)) for name in VARIANTS)
     return (
-        f"{answer} The paper does not fully specify its SVM and its noise: of {format_count(len(with_variants), 'verdict')}, "
+        f"{answer} The paper does not fully specify its SVM and its noise. Of {format_count(len(with_variants), 'verdict')}, "
         f"{n_votes} would be different if the SVM counted votes, and {n_any} if the noise could assign any class."
     )
 
@@ -187,7 +187,7 @@ def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
 def run_study(
     request: Request, file: str, data: Mapping[str, Dataset], *, name: str = "", repeats: int = 1, **sections: Any
 ) -> Results:
-    """Run a study file on these data sets; `sections` replace the sections of the file. A smoke run uses two folds."""
+    """Run a study file on these data sets with two folds in a smoke run; `sections` replace the sections of the file."""
     from fairtrial import Study
 
     declared = {key: value for key, value in read_study_file("ela", file).items() if key not in ("name", "seed", "data")}
@@ -240,7 +240,7 @@ def compare_copies(request: Request, datasets: PaperDatasets, cells: TableCells,
 
 
 def run_variants(request: Request, datasets: PaperDatasets) -> Results:
-    """Run the variants of the SVM without noise, on all data sets except the large ones; a quick run uses a few data sets."""
+    """Run the variants of the SVM without noise on all data sets except the large ones; a quick run uses a few data sets."""
     small = [name for name in datasets.data if name not in LARGE]
     names = request.pick(smoke=tuple(datasets.data)[:1], quick=_QUICK_VARIANT_DATASETS, full=small)
     learners = read_study_file("ela", "variants")["learners"]
@@ -258,7 +258,7 @@ def tabulate_accuracies(results: Results) -> pd.DataFrame:
 
 
 def tabulate_distances(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate the mean and the largest distance of each variant to the paper, and count the data sets on which it is close.
+    """Tabulate the mean and largest distance of each variant to the paper, and the number of data sets on which it is close.
 
     >>> import pandas as pd
     >>> accuracies = pd.DataFrame({"paper": [60.0, 90.0], "votes": [90.0, 91.0]}, index=["car", "iris"])
@@ -338,14 +338,15 @@ def _build_study_tables(
 
 
 _VARIANTS_NOTE = (
-    "The accuracy without noise was cross-validated once, so a difference of one point on a small data set can be due to "
-    "chance. Distances are absolute differences in points. C is 100 and columns are scaled to 0..1 with one binary column per "
-    "nominal value, unless the name of the variant states otherwise. The variant 'votes' predicts the class that wins most "
-    "pairs. The variant 'logistic' fits a logistic model to each SVM's outputs for its training rows and couples the pairs."
+    "The accuracies come from one cross-validation without noise, so a difference of one point on a small data set can be due "
+    "to chance. Distances are absolute differences in points. C is 100 and columns are scaled to 0..1 with one binary column "
+    "per nominal value, unless the name of the variant states otherwise. The variant 'votes' predicts the class that wins "
+    "most pairs. The variant 'logistic' fits a logistic model to each SVM's outputs for its training rows and combines the "
+    "pairs into class probabilities."
 )
 _COPIES_NOTE = (
-    "The table shows the accuracy without noise in percent, on KEEL's file and on the other copy. The interval belongs to the "
-    "accuracy on the copy. 'closer' names the file whose accuracy is closer to the paper's."
+    "The table shows the accuracy without noise in percent, on KEEL's file and on the other copy. 'low' and 'high' are 95 % "
+    "confidence limits of the accuracy on the copy. 'closer' names the file whose accuracy is closer to the paper's."
 )
 _SIZES_NOTE = "These files were run unchanged, so our numbers and the paper's are based on different rows."
 _CURVES_NOTE = (
@@ -370,7 +371,7 @@ def _summarize_agreement(cells: TableCells) -> list[dict[str, Any]]:
 
 
 def _compute_noisy_distances(cells: TableCells) -> dict[str, dict[str, float]] | None:
-    """Compute the mean distance of both SVMs to the paper at 10 % noise, by kind of noise; None if a distance is missing."""
+    """Compute the mean distances of both SVMs to the paper at 10 % noise, by kind of noise; None if a distance is missing."""
     distances = {
         kind: {
             svm: float(select_differences(cells.compare(noise), learner, NOISY)["difference"].abs().mean())
@@ -399,7 +400,7 @@ def _leave_out_worst(accuracies: pd.DataFrame, variants: pd.DataFrame) -> dict[s
 
 
 def _find_far(cells: TableCells, kind: str) -> list[dict[str, Any]]:
-    """Find the accuracies of the SVM with logistic models that differ from the paper's significantly and by many points."""
+    """Find accuracies of the SVM with logistic models that differ from the paper's significantly and by more than `_FAR`."""
     comparison = cells.compare(OTHER_CLASS if kind == "other" else ANY_CLASS)
     selected = comparison[(comparison["learner"] == SVM_LOGISTIC) & comparison["quantity"].isin([CLEAN, NOISY])]
     is_far = (selected["difference"].abs() > _FAR) & ((selected["low"] > 0) | (selected["high"] < 0))

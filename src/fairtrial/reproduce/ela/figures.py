@@ -18,11 +18,11 @@ _PANEL_TITLES = {C45: "C4.5", SVM_LOGISTIC: "SVM, logistic models", SVM_VOTES: "
 _PANEL_SIZE = 250
 _OVERLAY_VALUES = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
 
-# A figure has only as many learners as there are distinguishable lines. All groups include C4.5 for comparison.
+# Each figure shows a few learners, so that their lines can be distinguished. All groups include C4.5 for comparison.
 MAIN_LEARNERS = ("c45", "puk-svc", "puk-svc-logistic", "naive-bayes", "1-nn", "random-forest")
 LEARNER_GROUPS = {
-    "the paper's two and one of each other kind": MAIN_LEARNERS,
-    "linear, kernel and neural learners, neighbours": ("c45", "5-nn", "logistic-regression", "linear-svc", "svc", "mlp"),
+    "the paper's learners and one of each other kind": MAIN_LEARNERS,
+    "linear, kernel, neural and nearest-neighbour learners": ("c45", "5-nn", "logistic-regression", "linear-svc", "svc", "mlp"),
     "rules and ensembles": ("c45", "ripper", "extra-trees", "ada-boost", "hist-gradient-boosting"),
 }
 _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
@@ -43,7 +43,7 @@ def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> 
 
 
 def draw_overlay(low: float = 0.3) -> Any:
-    """Draw lines of equal RLA and ELA in one panel, and the difference of both measures beside it."""
+    """Draw lines of equal RLA and ELA in one panel, and the difference between the measures in another."""
     import altair as alt
     import numpy as np
 
@@ -83,7 +83,7 @@ def draw_overlay(low: float = 0.3) -> Any:
 
 
 def draw_toy_examples(examples: pd.DataFrame) -> Any:
-    """Draw the accuracies of both classifiers without and with noise, a panel per toy example, as in figure 2."""
+    """Draw the accuracies of both classifiers without and with noise, with one panel per toy example, as in figure 2."""
     import altair as alt
     import numpy as np
 
@@ -117,7 +117,7 @@ def draw_toy_examples(examples: pd.DataFrame) -> Any:
 
 
 def draw_agreement(cells: TableCells) -> Any:
-    """Draw our accuracies against the paper's: a panel per learner, a point per data set and kind of noise."""
+    """Draw our accuracies against the paper's, with one panel per learner and one point per data set and kind of noise."""
     import altair as alt
     import pandas as pd
 
@@ -156,7 +156,7 @@ def draw_agreement(cells: TableCells) -> Any:
 
 
 def draw_distances(frame: pd.DataFrame) -> Any:
-    """Draw the mean distance of each variant to the paper with its interval; the closest variant is on top."""
+    """Draw the mean distance of each variant to the paper with its interval, and the closest variant on top."""
     import altair as alt
 
     rows = to_records(frame, ["variant", "mean distance", "low", "high"])
@@ -202,7 +202,7 @@ def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
     """Select the groups in which a learner other than C4.5 was run, and remove the learners that were not run.
 
     >>> select_groups(["c45", "ripper", "naive-bayes"])
-    {"the paper's two and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}
+    {"the paper's learners and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}
     """
     groups = {group: [name for name in names if name in learners] for group, names in LEARNER_GROUPS.items()}
     return {group: names for group, names in groups.items() if set(names) - {"c45"}}

@@ -28,7 +28,7 @@ _NOTE = (
 
 
 def estimate_gains(results: Results) -> dict[tuple[str, str, float], IntervalEstimate]:
-    """Estimate the gain of each filter in points by learner, filter and noise level, as a mean over data sets."""
+    """Estimate the gain of each filter in points, averaged over data sets, by learner, filter and noise level."""
     means = compute_means(results)
     gains = {}
     for learner in means.columns:
@@ -41,7 +41,7 @@ def estimate_gains(results: Results) -> dict[tuple[str, str, float], IntervalEst
 
 
 def compute_means(results: Results) -> pd.DataFrame:
-    """Return the mean accuracy in percent: a row per data set and noise level, a column per learner."""
+    """Return mean accuracies in percent, with one row per data set and noise level and one column per learner."""
     scores = results.scores("accuracy").astype({"dataset": object, "learner": object})
     means = scores.groupby(["dataset", "level", "learner"])["value"].agg(lambda values: values.mean(skipna=False))
     return 100 * means.unstack("learner")
@@ -69,7 +69,7 @@ def build_table(results: Results) -> ResultTable:
 
 
 def describe_gains(results: Results) -> list[str]:
-    """Report for each learner and noise level which filters change the accuracy significantly."""
+    """Describe for each learner which filters change its accuracy significantly, by noise level."""
     gains = estimate_gains(results)
     sentences = []
     for base in dict.fromkeys(base for base, _, _ in gains):

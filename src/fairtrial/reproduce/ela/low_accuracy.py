@@ -1,8 +1,8 @@
-"""Claims of the paper's section 3: inaccurate learners lose less accuracy by RLA, and have a negative RLA more often.
+"""Claims of the paper's section 3: a learner with a low accuracy without noise has a lower RLA, and more often a negative one.
 
-Both claims compare learners on the same data set. The accuracy without noise is also the reference of RLA, so its random error
-would correlate with RLA. We therefore rank the learners on half of the folds and compute RLA on the other folds, and vice
-versa.
+Both claims compare learners on the same data set. RLA is computed from the accuracy without noise, so a random error of this
+accuracy affects both numbers. We therefore rank the learners by their accuracy on half of the folds and compute RLA on the
+other folds, and vice versa.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ JUDGED_LEVEL = 0.1
 
 
 def judge_low_accuracy(accuracies: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge both claims at 10 % noise, or at the closest noise level that was run; `accuracies` come from `split_folds`."""
+    """Judge both claims at the noise level closest to 10 %; `accuracies` is the result of `split_folds`."""
     levels = sorted(set(accuracies["level"]))
     judged, highest = min(levels, key=lambda level: abs(level - JUDGED_LEVEL)), levels[-1]
     correlations, excesses = (
@@ -75,7 +75,7 @@ def split_folds(results: Results) -> pd.DataFrame:
 
 
 def correlate_accuracy_and_loss(accuracies: pd.DataFrame) -> list[float]:
-    """Compute Spearman's correlation of accuracy and RLA over the learners, for each data set at one noise level.
+    """Compute Spearman's correlation between accuracy and RLA over the learners, for each data set at one noise level.
 
     >>> import pandas as pd
     >>> rows = [("a", half, 0.5, 0.5) for half in (0, 1)] + [("b", half, 0.9, 0.8) for half in (0, 1)]
@@ -92,9 +92,10 @@ def correlate_accuracy_and_loss(accuracies: pd.DataFrame) -> list[float]:
 
 
 def compare_negative_losses(accuracies: pd.DataFrame) -> list[float]:
-    """Compare the proportion of negative RLA between the less and the more accurate half of the learners, by data set.
+    """Compute by how much a negative RLA is more frequent in the less accurate half of the learners, for each data set.
 
-    The learner in the middle is left out if the number of learners is odd.
+    The value is a difference between two proportions of learners. If the number of learners is odd, the middle one is left
+    out.
     """
     values = []
     for ranked, losses in _pair_halves(accuracies):

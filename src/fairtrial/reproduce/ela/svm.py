@@ -1,8 +1,8 @@
 """The support vector machine that the paper probably used, and variants of its encoding, scaling and decision rule.
 
 SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and combine the pairs into class
-probabilities. If the outputs separate the classes, the logistic model has no best slope. Its threshold then depends on the
-point at which the optimizer stops. The optimizer below therefore works like WEKA's: BFGS starts at the log odds of the
+probabilities. If the outputs separate the classes, a steeper logistic model always fits better. Its threshold then depends on
+the point at which the optimizer stops. The optimizer below therefore works like WEKA's: BFGS starts at the log odds of the
 pair with slope 0.
 """
 
@@ -41,7 +41,8 @@ class LogisticPukSVC(Learner):
     decision : {"logistic", "held-out", "votes", "one-vs-rest"}, default "logistic"
         Rule that turns outputs into class probabilities. "logistic" fits a logistic model to the outputs for the training rows
         and couples the pairs, as SMO does in WEKA and KEEL. "held-out" fits this model to the outputs for held-out rows of 5
-        folds. "votes" counts the pairs that a class wins. "one-vs-rest" fits one SVM per class; the largest output wins.
+        folds. "votes" counts the pairs that a class wins. "one-vs-rest" fits one SVM per class and predicts the class with the
+        largest output.
     encoding : {"binary", "codes"}, default "binary"
         Encoding of nominal columns: one column per value, or the index of the value, scaled like a number.
     scale : {"min-max", "standard", None}, default "min-max"
@@ -111,7 +112,7 @@ class LogisticPukSVC(Learner):
         return self.decision == "one-vs-rest" and len(self.classes_) > 2
 
     def _binary_problems(self, codes: Any) -> Iterator[tuple[tuple[int, int], BoolArray, BoolArray]]:
-        """Yield the pair of classes of each SVM, a mask of its rows, and which of these rows belong to the second class."""
+        """Yield for each SVM its pair of classes, a mask of its rows, and a mask of those that belong to the second class."""
         classes = range(len(self.classes_))
         if self._is_one_vs_rest:
             for code in classes:
@@ -144,7 +145,7 @@ class LogisticPukSVC(Learner):
 
 
 def _predict_held_out(svm: PukSVC, rows: FloatArray, is_second: BoolArray, outputs: FloatArray) -> FloatArray:
-    """Predict outputs for held-out rows; if a class has a single row, return the training outputs."""
+    """Predict the outputs for held-out rows; if a class has only one row, return the outputs for the training rows."""
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -162,7 +163,7 @@ def _count_votes(first_wins: FloatArray) -> FloatArray:
 
 
 def fit_logistic_model(outputs: FloatArray, is_second: BoolArray, *, tol: float = 1e-5) -> tuple[float, float]:
-    """Fit the log odds of the second class to an SVM's outputs; return intercept and slope.
+    """Fit a logistic model of the second class to an SVM's outputs, and return its intercept and slope.
 
     The fit stops if no derivative exceeds `tol`. If all outputs are -1 or 1, the first step separates the classes and the fit
     stops there. The threshold (-intercept / slope) then stays near the mean output instead of 0.
@@ -192,8 +193,8 @@ def predict_second_class(outputs: FloatArray, model: tuple[float, float]) -> Flo
 def couple_pairs(first_wins: FloatArray, n_rows: FloatArray) -> FloatArray:
     """Compute the class probabilities that fit the pairwise probabilities best (Hastie & Tibshirani 1998).
 
-    `first_wins[row, i, j]` is the probability of class i given i or j. `n_rows[i, j]` is the number of training rows of the
-    pair, which serves as its weight. Only the entries above the diagonal are used.
+    `first_wins[row, i, j]` is the probability of class i given class i or j. `n_rows[i, j]` is the number of training rows of
+    the pair, which serves as its weight. Only the entries above the diagonal are used.
 
     >>> third = 1 / 3
     >>> couple_pairs(np.array([[[0, third, third], [0, 0, 0.5], [0, 0, 0]]]), np.ones((3, 3))).round(2).tolist()
@@ -265,7 +266,7 @@ def _search_line(
 
 
 def _minimize_cubic(slope: float, current: tuple[float, float], previous: tuple[float, float]) -> float:
-    """Minimize the cubic with the given initial slope and the excess at the last two step lengths."""
+    """Minimize the cubic that has the given initial slope and the given excess at the last two step lengths."""
     (a, a_excess), (b, b_excess) = current, previous
     cubic = (a_excess / a**2 - b_excess / b**2) / (a - b)
     quadratic = (a * b_excess / b**2 - b * a_excess / a**2) / (a - b)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 C45, SVM_VOTES, SVM_LOGISTIC = LEARNERS = ("c45", "puk-svc", "puk-svc-logistic")
 LEARNER_LABELS = {C45: "C4.5", SVM_LOGISTIC: "the SVM with logistic models", SVM_VOTES: "the SVM with votes"}
 
-# The new label of a selected row is another class, as the paper's text says, or any class, including its own.
+# The new label of a selected row is another class, as the paper's text says, or any class, including the original one.
 OTHER_CLASS, ANY_CLASS = "class-noise", "class-noise-any"
 NOISE_LABELS = {OTHER_CLASS: "another class, as the text says", ANY_CLASS: "any class"}
 
@@ -40,7 +40,7 @@ _KEYS = ["dataset", "learner", "quantity"]
 
 @dataclass(frozen=True)
 class WinCount:
-    """Numbers of data sets on which the first of two values is larger or smaller, and the p-value of the exact sign test."""
+    """Numbers of data sets on which the first of two values is larger and smaller, and the p-value of the exact sign test."""
 
     wins: int
     losses: int
@@ -152,7 +152,7 @@ class TableCells:
         return compare_with_published(ours, published[published["dataset"].isin(ours["dataset"])], _KEYS)
 
     def build_versions(self) -> dict[str, Table3]:
-        """Build the four versions of our table 3, and the paper's table 3, all with the same data sets."""
+        """Build the four versions of our table 3 and the paper's table 3, all for the same data sets."""
         versions = {
             name: _pivot_cells(self.other_class if noise == OTHER_CLASS else self.any_class, svm)
             for name, (noise, svm) in VERSIONS.items()
@@ -255,18 +255,18 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
 
 
 _MAIN_NOTE = (
-    "Each cell shows our number, followed by the paper's number in parentheses. Our numbers are computed with the noise that "
-    "the paper's text describes and the SVM with logistic models. An asterisk marks a number whose 95 % interval does not "
-    "contain the paper's number. The interval of our mean over splits is corrected for overlapping training sets. The row "
-    "'best' counts the data sets on which a learner is better; as in the paper, ties count for C4.5."
+    "Each cell shows our number, followed by the paper's number in parentheses. We used the noise that the paper's text "
+    "describes, and the SVM with logistic models. An asterisk marks a number whose 95 % interval does not contain the paper's "
+    "number. The interval of our mean over splits is corrected for overlapping training sets. The row 'best' counts the data "
+    "sets on which a learner is better; as in the paper, ties count for C4.5."
 )
 _AVERAGES_NOTE = (
     "The table shows means over data sets. The interval of the difference (ours - paper) is a t interval over data sets. The "
-    "mean distance is the mean absolute difference. The new label of a selected row is another class, as the paper's text "
-    "says, or any class, in which case some rows keep their label."
+    "mean distance is the mean absolute difference. With 'another class', a selected row gets the label of another class, as "
+    "the paper's text says. With 'any class', some selected rows keep their label."
 )
 _VERSIONS_NOTE = (
-    "Ties count for C4.5. The version 'ours' uses the noise that the paper's text describes and the SVM with logistic models. "
+    "Ties count for C4.5. The version 'ours' uses the noise that the paper's text describes, and the SVM with logistic models. "
     "The version 'votes' uses the SVM with votes. In versions with 'any class', a selected row can keep its label."
 )
 _DECISIONS_NOTE = (
@@ -275,8 +275,8 @@ _DECISIONS_NOTE = (
     "contain 0. A count is significant if p < 0.05."
 )
 _NOISE_NOTE = (
-    "The table compares accuracies at 10 % noise. With 'other', a selected row gets another class, as the paper's text says; "
-    "with 'any', it gets any class, including its own. The bias is our mean minus the paper's, with a 95 % t interval over "
+    "The table compares accuracies at 10 % noise. With 'other', a selected row gets another class, as the paper's text says. "
+    "With 'any', it gets any class, including its own. The bias is our mean minus the paper's, with a 95 % t interval over "
     "data sets. The distance is the mean absolute difference. The sign test compares the numbers of data sets on which each "
     "kind of noise is closer to the paper."
 )

@@ -1,4 +1,4 @@
-"""Intervals of accuracy on a test set: exact coverage and width, and simulated intervals as in Figure 4 of the chapter."""
+"""Confidence intervals of accuracy on a test set: exact coverage and width, and simulated intervals as in Figure 4."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def summarize_intervals(exact: pd.DataFrame) -> pd.DataFrame:
 def sample_intervals(n_samples: int, seed: int) -> pd.DataFrame:
     """Draw test samples, and compute 90 % intervals of the accuracy of the Bayes classifier on each.
 
-    The true accuracy is known: it is 1 minus the Bayes error of the problem "two Gaussians". The result has a row per
+    The true accuracy is known: it is 1 minus the Bayes error of the problem "two Gaussians". The result has one row per
     sample and method.
     """
     import pandas as pd

@@ -33,12 +33,12 @@ _HOLD_OUTS = ("hold-out 2/3", "hold-out 9/10")  # the methods to which the chapt
 _STABLE = ("bagged naive Bayes", "bagged nearest neighbour")
 _SIGNAL = "(problems with a signal)"
 # Margins. The first and the third margin date from an earlier version of this experiment.
-COVERAGE_SHORTFALL = 0.01  # of the mean coverage of hold-outs below its level
-COVERAGE_MARGIN = 0.02  # of the coverage on a test set around its level
-ERROR_MARGIN = 0.02  # of the error on new rows around the true error
-VOTING_MARGIN = 1.0  # of the difference between voting and averaging, in points of error
-_MANY_ROWS, _FEW_ROWS = 1000, 25  # test rows for which the Gaussian interval is said to be adequate, or inadequate
-_PROHIBITIVE = 10**9  # fits
+COVERAGE_SHORTFALL = 0.01  # how far the mean coverage of hold-out intervals may be below its level
+COVERAGE_MARGIN = 0.02  # how far the coverage on a test set may be from its level
+ERROR_MARGIN = 0.02  # how far the error on new rows may be from the true error
+VOTING_MARGIN = 1.0  # how far the errors of voting and averaging may differ, in points
+_MANY_ROWS, _FEW_ROWS = 1000, 25  # numbers of test rows for which the Gaussian interval is judged adequate and inadequate
+_PROHIBITIVE = 10**9  # number of fits
 _TWO_SIDED = f"within {100 * COVERAGE_MARGIN:g} points"
 _EACH_ACCURACY = "each accuracy"
 CLAIMS = (
@@ -84,11 +84,11 @@ class SimulationResults:
     selected : SelectedModelError
         Errors of selected models.
     intervals : pandas.DataFrame
-        Sampled intervals at 90 %, see `binomial.sample_intervals`.
+        Sampled 90 % intervals (see `binomial.sample_intervals`).
     exact : pandas.DataFrame
-        Exact coverage and width, see `binomial.tabulate_intervals`.
+        Exact coverage and width of intervals (see `binomial.tabulate_intervals`).
     outliers : pandas.DataFrame
-        Changes of regression measures, see `regression.simulate_outliers`.
+        Changes of regression measures by one outlier (see `regression.simulate_outliers`).
     """
 
     draws: Draws
@@ -101,9 +101,9 @@ class SimulationResults:
 
 
 def judge_claims(results: SimulationResults, *, conclusive: bool = True) -> dict[str, Claim]:
-    """Judge all claims in the chapter's order; the keys are their short names.
+    """Judge all claims, and return them by their short names in the chapter's order.
 
-    If `conclusive` is false, claims that are judged by simulation are marked as inconclusive.
+    If `conclusive` is False, claims that are judged by simulation are marked as inconclusive.
     """
     simulated = {
         "absolute error is robust to outliers": judge_outliers(results.outliers),
@@ -170,7 +170,7 @@ def judge_hold_out(draws: Draws) -> dict[str, Claim]:
             "A class that is over-represented in training affects the estimate: stratification reduces its root mean squared "
             "error for every learner",
             _judge_learners(stratified),
-            "root mean squared error of subsampling without stratification relative to with stratification, "
+            "root mean squared error of subsampling without stratification, relative to that with stratification, "
             f"{stratified.describe_ratio()}",
         ),
     }
@@ -291,7 +291,7 @@ def judge_hold_out_coverage(draws: Draws) -> Claim:
 
 
 def judge_selection(selected: SelectedModelError) -> Claim:
-    """Judge the claim that the validation error of a selected model is biased and its test error is not."""
+    """Judge the claim that the validation error of a selected model is biased, but its test error is not."""
     validation, test = (error.subtract(selected.true_error) for error in (selected.validation, selected.test))
     return Claim(
         "The error on the validation set that selected the model underestimates the true error; the error on new rows is "
@@ -322,7 +322,7 @@ def judge_outliers(changes: pd.DataFrame) -> Claim:
 
 
 def judge_ensembles(ensembles: EnsembleResults) -> dict[str, Claim]:
-    """Judge whether bagging and boosting reduce the error, and for which base learners they reduce it more."""
+    """Judge the claims about bagging and boosting."""
     averaged = "averaged probabilities"
     bagging = {"": ensembles.estimate_gains(VOTED), averaged: ensembles.estimate_gains("bagged C4.5")}
     boosting = ensembles.estimate_gains("boosted C4.5")
@@ -361,7 +361,7 @@ def _format_problems(estimates: Mapping[str, IntervalEstimate]) -> str:
 
 
 def _describe_variances(parts: pd.DataFrame) -> str:
-    """Describe the variances of the single learners; a learner with more than half the variance of C4.5 counts as unstable."""
+    """Describe the variances of single learners; one with more than half the variance of C4.5 counts as unstable."""
     names = ["C4.5", *(BASES[name] for name in _STABLE)]
     variances = parts.groupby("learner", sort=False)["variance"].mean().mul(100)
     values = ", ".join(f"{name} {variances[name]:.1f}" for name in names)

@@ -44,8 +44,8 @@ def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: in
 def estimate_by_partitions(errors: FloatArray, rng: np.random.Generator) -> dict[str, float]:
     """Estimate the error from one and from five random partitions into test sets of two rows, and from all splits.
 
-    Every split is equally likely to be a fold of a random partition. Complete cross-validation is therefore the mean over all
-    partitions. It has the same bias as one partition, and a smaller variance.
+    Every pair of rows is equally likely to be a test set of a random partition. Complete cross-validation is therefore the
+    mean over all partitions. It has the same bias as one partition, and a smaller variance.
     """
     n = len(errors)
     partitions = [rng.permutation(n).reshape(-1, _TEST_ROWS) for _ in range(N_REPEATS)]
@@ -54,7 +54,7 @@ def estimate_by_partitions(errors: FloatArray, rng: np.random.Generator) -> dict
 
 
 def simulate_complete(plan: SimulationPlan, seed: int, *, progress: bool | None = False) -> pd.DataFrame:
-    """Return the estimates of each sample and the true error, with the columns of the main simulation.
+    """Return the estimates from each sample and the true error, in the same columns as the main simulation.
 
     C4.5 is left out because it cannot be fitted to all training sets at once.
     """

@@ -1,7 +1,7 @@
 """Summaries of simulated estimates (bias, deviation, error, coverage) and comparisons of methods.
 
-All learners see the same samples and splits. Therefore the Monte Carlo intervals treat the results of all learners on one
-sample as one observation.
+All learners see the same samples and splits, so the Monte Carlo intervals treat the results of all learners on one sample as
+one observation.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ Quantity = Literal["bias", "deviation", "rmse"]
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Simulated estimates: a row per cell (problem, number of rows, learner), replicate and method."""
+    """Simulated estimates: one row per cell (problem, number of rows, learner), replicate and method."""
 
     frame: pd.DataFrame
 
     @cached_property
     def with_signal(self) -> Draws:
-        """Draws without the problem that has no signal, in which the size of the training set has no effect."""
+        """Draws of the problems with a signal; without a signal, the size of the training set has no effect."""
         return Draws(self.frame[self.frame["problem"] != NO_SIGNAL])
 
     @cached_property
     def smallest(self) -> Draws:
-        """The draws of the smallest samples."""
+        """Draws of the smallest samples."""
         return Draws(self.frame[self.frame["n"] == self.frame["n"].min()])
 
     def select(self, *, learner: str) -> Draws:
@@ -72,8 +72,8 @@ class Draws:
     def compare(self, first: str, second: str, quantity: Quantity) -> PooledEstimate:
         """Compare two methods on the same samples, averaged over cells.
 
-        The result is the difference between biases, or the logarithm of the ratio of standard deviations or of root mean
-        squared errors.
+        The result is the difference between the biases. For the other quantities, it is the logarithm of the ratio of the
+        standard deviations or root mean squared errors.
         """
         cells = []
         for (key, a), (_, b) in zip(self._iter_cells(first), self._iter_cells(second), strict=True):
@@ -90,12 +90,12 @@ class Draws:
         return PooledEstimate.from_cells(cells)
 
     def estimate_by_learner(self, estimate: Callable[[Draws], PooledEstimate]) -> LearnerEstimates:
-        """Apply the same estimate to all draws and to the draws of each learner."""
+        """Compute the same estimate from all draws and from the draws of each learner."""
         learners = {str(learner): estimate(self.select(learner=learner)) for learner in self.frame["learner"].unique()}
         return LearnerEstimates(estimate(self), learners)
 
     def _iter_cells(self, method: str) -> Iterator[tuple[tuple[str, int], pd.DataFrame]]:
-        """Yield the key of the samples (problem and number of rows) and the method's draws for each cell."""
+        """Yield for each cell the problem and number of rows, which identify its samples, and the draws of the method."""
         rows = self.frame[self.frame["method"] == method]
         groups: Iterable[tuple[tuple[str, int, str], pd.DataFrame]]
         groups = rows.groupby(_CELL, sort=False, observed=True)  # type: ignore[assignment]
@@ -146,7 +146,7 @@ class CellEstimate:
     samples: Hashable
     value: float
     influence: pd.Series[float]  # influence of each replicate on the value, times the number of replicates; the mean is 0
-    n_means: int = 1  # means estimated from these replicates, each of which costs a degree of freedom
+    n_means: int = 1  # number of means that are estimated from these replicates; each costs one degree of freedom
 
     @classmethod
     def from_values(cls, samples: Hashable, values: pd.Series[float]) -> CellEstimate:
@@ -166,7 +166,7 @@ class CellEstimate:
 
 
 def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean over cells with a t interval over independent samples; too few samples give NaN limits.
+    """Estimate the mean over cells with a t interval over independent samples; with too few samples, the limits are NaN.
 
     Two learners with the same results on the same samples give the same interval as one learner:
 
@@ -187,7 +187,7 @@ def pool_proportions(cells: Sequence[CellEstimate]) -> IntervalEstimate:
     """Estimate the mean of proportions over cells with Wilson's interval for the effective number of draws.
 
     The effective number is the number of independent draws with the same variance (Korn and Graubard 1998). If the variance is
-    zero, the effective number is the number of samples that the cells share.
+    zero, it is the number of samples, in which a sample that several cells share is counted once.
 
     >>> import pandas as pd
     >>> pool_proportions([CellEstimate.from_values(name, pd.Series([1.0] * 20)) for name in "ab"]).format("{:.3f}")
@@ -218,8 +218,8 @@ def _group_by_samples(cells: Sequence[CellEstimate]) -> list[list[CellEstimate]]
 def _estimate_variance(cells: Sequence[CellEstimate]) -> tuple[float, float]:
     """Return the variance of the mean over cells and its degrees of freedom (Satterthwaite); NaN if unknown.
 
-    The contributions of a replicate are added over the cells that share its sample; learners can have different numbers of
-    replicates. Groups of cells have independent samples, so their variances are added.
+    The contributions of a replicate are added over the cells that share its sample. Learners can have different numbers of
+    replicates. Different groups of cells have independent samples, so their variances are added.
     """
     import pandas as pd
 

@@ -86,22 +86,22 @@ class EnsembleResults:
     parts : pandas.DataFrame
         The expected error, noise, bias and variance by problem and learner.
     errors : pandas.DataFrame
-        The error in points: a row per problem and training sample, a column per learner.
+        The error in points, with one row per problem and training sample and one column per learner.
     """
 
     parts: pd.DataFrame
     errors: pd.DataFrame
 
     def estimate_gains(self, ensemble: str) -> dict[str, IntervalEstimate]:
-        """Estimate the error of the single learner minus that of the ensemble by problem, in points."""
+        """Estimate the error of the single learner minus that of the ensemble for each problem, in points."""
         return self._estimate(lambda errors: errors[BASES[ensemble]] - errors[ensemble])
 
     def compare_errors(self, first: str, second: str) -> dict[str, IntervalEstimate]:
-        """Estimate the error of the first learner minus that of the second by problem, in points."""
+        """Estimate the error of the first learner minus that of the second for each problem, in points."""
         return self._estimate(lambda errors: errors[first] - errors[second])
 
     def compare_gains(self, first: str, second: str) -> dict[str, IntervalEstimate]:
-        """Estimate the gain of the first ensemble minus that of the second by problem, in points."""
+        """Estimate the gain of the first ensemble minus that of the second for each problem, in points."""
         return self._estimate(lambda errors: errors[BASES[first]] - errors[first] - errors[BASES[second]] + errors[second])
 
     def _estimate(self, compute: Callable[[pd.DataFrame], pd.Series[float]]) -> dict[str, IntervalEstimate]:

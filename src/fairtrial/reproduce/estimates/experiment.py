@@ -37,8 +37,8 @@ _EXACT_NOTE = (
     "the accuracy plus or minus 1.96 standard errors, truncated to 0 and 1."
 )
 _COMPLETE_NOTE = (
-    "Test sets have two rows, so 10 rows give 5 folds, and 20 rows give 10 folds. Bias, standard deviation and root mean "
-    "squared error in points are means over problems. `fits` is the number of trained models."
+    "Test sets have two rows, so 10 rows give 5 folds, and 20 rows give 10 folds. The bias, standard deviation and root mean "
+    "squared error are in points, averaged over problems. `fits` is the number of trained models."
 )
 _EXAMPLE_NOTE = (
     "The example is a linear model of the progression of diabetes (scikit-learn's data set, trained on two thirds of 442 "
@@ -50,10 +50,10 @@ _OUTLIERS_NOTE = (
     "moves one of `n` true values by 5 or 10 standard deviations of the errors."
 )
 _ENSEMBLES_NOTE = (
-    "The table shows the expected error in points and its parts: noise, bias and variance (Kohavi and Wolpert). Noise is half "
-    "the sum of p (1 - p) over the classes, where p is the probability of the class at a row. Noise lies between half the "
-    "Bayes error and the Bayes error. `gain` is the error of the single learner minus that of the ensemble on the same "
-    "training rows, with its 95 % interval over training samples. All learners are tested on the same new rows. Bagging "
+    "The table shows the expected error in points and its parts: noise, bias and variance (Kohavi and Wolpert). The noise at "
+    "a row is half the sum of p (1 - p) over the classes, where p is the probability of the class. The mean noise lies between "
+    "half the Bayes error and the Bayes error. `gain` is the error of the single learner minus that of the ensemble on the "
+    "same training rows, with its 95 % interval over training samples. All learners are tested on the same new rows. Bagging "
     "averages the probabilities of its members unless its name contains 'majority vote'."
 )
 
@@ -87,7 +87,7 @@ def run(request: Request) -> Reproduction:
 
 
 def simulate_results(plan: SimulationPlan, request: Request) -> SimulationResults:
-    """Run all simulations. Only the main simulation keeps its results in the output folder."""
+    """Run all simulations; only the main simulation stores its results in the output folder."""
     seed, progress = request.seed, request.progress
     return SimulationResults(
         draws=Draws(simulation.simulate_cells(plan, seed, request.jobs, request.out, progress=progress)),
@@ -153,7 +153,7 @@ def build_tables(results: SimulationResults, worked: pd.DataFrame) -> tuple[Resu
     return (
         ResultTable("worked", "Numbers of the chapter", worked, _WORKED_NOTE, digits=3, is_main=True),
         ResultTable(
-            "methods", "All methods", by_method, f"{_METHODS_NOTE}, numbers of rows and learners.", digits=2, is_main=True
+            "methods", "All methods", by_method, f"{_METHODS_NOTE}, sample sizes and learners.", digits=2, is_main=True
         ),
         ResultTable("methods_by_size", "Methods by learner and size", by_size, f"{_METHODS_NOTE}.", digits=2, on_page=False),
         ResultTable("cells", "All cells with Monte Carlo intervals", summary, "As proportions.", on_page=False),
@@ -166,7 +166,7 @@ def build_tables(results: SimulationResults, worked: pd.DataFrame) -> tuple[Resu
 
 
 def tabulate_complete(draws: Draws) -> pd.DataFrame:
-    """Return bias, standard deviation and root mean squared error by number of rows, learner and method, in points."""
+    """Return the bias, standard deviation and root mean squared error in points, by number of rows, learner and method."""
     quantities = ["bias", "deviation", "rmse"]
     frame = draws.summary.groupby(["n", "learner", "method"], sort=False)[quantities].mean().mul(100).reset_index()
     n_fits = {
@@ -211,7 +211,7 @@ def compute_worked_examples() -> pd.DataFrame:
 
 
 def assess_example(ours: float, published: float, digits: int, expected: float, limit: float) -> str:
-    """Compare a published number with ours; `expected` is the exact value, which reveals errors in our computation.
+    """Compare a published number with ours; `expected` is the exact value, with which ours is checked.
 
     >>> nan = float("nan")
     >>> assess_example(0.947, 0.95, 2, nan, nan), assess_example(0.5, 0.95, 2, nan, nan)

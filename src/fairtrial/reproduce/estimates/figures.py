@@ -97,7 +97,7 @@ def draw_coverage(summary: pd.DataFrame) -> Any:
 
 
 def draw_samples(intervals: pd.DataFrame) -> Any:
-    """Draw the interval of each sample, the true accuracy as a line, and intervals that miss it in another colour."""
+    """Draw the interval of each sample and the true accuracy as a line; intervals that miss it have another colour."""
     import altair as alt
 
     named = intervals.assign(true_value=intervals["is_covered"].map({True: "contained", False: "missed"}))

@@ -124,7 +124,7 @@ def build_marbles() -> pd.DataFrame:
 
 
 def draw_marbles(marbles: pd.DataFrame) -> Any:
-    """Draw a line of marbles per sample."""
+    """Draw one line of marbles for each sample."""
     import altair as alt
 
     colours = alt.Scale(domain=list(_MARBLES), range=list(_MARBLE_COLOURS))

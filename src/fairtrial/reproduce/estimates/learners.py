@@ -1,8 +1,8 @@
-"""Learners that are fitted to many training sets of one sample at once, in milliseconds instead of seconds.
+"""Fast learners that are fitted to many training sets of one sample at once.
 
-A training set is given by a row of weights, which count how often it contains each row of the sample. The results equal those
-of scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5 is
-fitted to one training set at a time.
+A training set is given by a row of weights, which count how often it contains each row of the sample. The predictions equal
+those of scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5
+is fitted to one training set at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], I
 def compute_losses(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, is_tested: Mask
 ) -> FloatArray:
-    """Return the loss of the model trained on each training set for its test rows, and 0 for other rows.
+    """Return the 0-1 losses of the model trained on each training set for its test rows, and 0 for all other rows.
 
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
     >>> compute_losses("nearest neighbour", X, y, 2, 1.0 - np.eye(3), np.eye(3, dtype=bool)).diagonal().tolist()
@@ -71,7 +71,7 @@ def predict_nearest_neighbour(X: FloatArray, y: IntArray, _: int, weights: Float
 
 
 def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray) -> IntArray:
-    """Return the most probable class, with a normal density for each attribute in each class."""
+    """Return the most probable class if each attribute has a normal density in each class."""
     priors, means, squares = _compute_moments(X, y, n_classes, weights)
     overall = np.einsum("sk,skd->sd", priors, means)
     spread = (np.einsum("sk,skd->sd", priors, squares) - overall**2).max(axis=1)
@@ -86,7 +86,7 @@ def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: Flo
 def predict_linear_discriminant(
     X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray
 ) -> IntArray:
-    """Return the most probable class, with normal densities and a common, shrunken covariance matrix."""
+    """Return the most probable class if all classes have normal densities with a common, shrunken covariance matrix."""
     priors, means, _ = _compute_moments(X, y, n_classes, weights)
     d = X.shape[1]
     products = (weights / weights.sum(axis=1, keepdims=True)) @ (X[:, :, None] * X[:, None]).reshape(len(X), d * d)

@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """Settings of the simulation at a scale."""
+    """Settings of the simulation at one scale."""
 
     sizes: tuple[int, ...]
     problems: tuple[str, ...]
@@ -83,7 +83,7 @@ class SimulationPlan:
 
 
 class SimulationCell(NamedTuple):
-    """A problem, a number of rows and a learner."""
+    """A combination of a problem, a number of rows and a learner."""
 
     problem: str
     n: int
@@ -113,15 +113,15 @@ def build_population(name: str) -> Population:
 
 
 def draw_sample(name: str, n: int, rng: Any) -> tuple[Any, Any, int]:
-    """Draw rows of a problem; return the attributes, the class codes and the number of classes."""
+    """Draw rows of a problem, and return the attributes, the class codes and the number of classes."""
     X, y = build_population(name).sample(n, rng)
     return X.to_numpy(), y.cat.codes.to_numpy().astype("int64"), len(y.cat.categories)
 
 
 def simulate_cells(plan: SimulationPlan, seed: int, jobs: int, folder: Path, *, progress: bool | None = False) -> pd.DataFrame:
-    """Simulate all cells; return estimate, interval and true error for each cell, replicate and method.
+    """Simulate all cells, and return the estimate, its interval and the true error by cell, replicate and method.
 
-    Finished cells are kept as files in `folder` and reused.
+    Finished cells are stored in `folder` and reused.
     """
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed
@@ -194,14 +194,14 @@ def report_progress(items: Iterable[T], name: str, total: int, progress: bool | 
 
 @dataclass(frozen=True, eq=False)
 class TrainingResamples:
-    """Training sets of a scheme as row counts, and masks of the rows on which each model is tested."""
+    """Training sets of a resampling scheme, given as counts of each row, and masks of the test rows of each model."""
 
     weights: FloatArray
     is_tested: Mask
 
     @classmethod
     def from_splitter(cls, splitter: Any, X: FloatArray, y: IntArray) -> TrainingResamples:
-        """Build the training sets of a splitter from `fairtrial.resampling`."""
+        """Build the training and test sets of a splitter from `fairtrial.resampling`."""
         from fairtrial.errors import SuspectInputWarning
 
         with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # a small fold may lack a class
@@ -236,7 +236,7 @@ def build_splitters(plan: SimulationPlan, y: IntArray, rng: np.random.Generator)
 def estimate_errors(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, plan: SimulationPlan, rng: np.random.Generator
 ) -> dict[str, IntervalEstimate]:
-    """Estimate the error of a learner from one sample by every method, with the method's own interval."""
+    """Estimate the error of a learner from one sample by every method, each with its own type of interval."""
     from fairtrial.resampling.estimate import NoInformation
 
     predictions = learners.predict_from_all(learner, X, y, n_classes, X)
@@ -278,7 +278,7 @@ def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -
 def _estimate_by_bootstrap(
     losses: FloatArray, resamples: TrainingResamples, apparent: FloatArray, no_information: Any
 ) -> dict[str, IntervalEstimate]:
-    """Return the estimates E0, .632 (based on E0, as in the chapter) and .632+ with their own intervals."""
+    """Return the estimates E0, .632 (based on E0, as in the chapter) and .632+ with their intervals."""
     from fairtrial.errors import SuspectInputWarning
     from fairtrial.resampling import out_of_bag_estimates
 
@@ -300,10 +300,10 @@ class SelectedModelError:
 
     @classmethod
     def simulate(cls, n_repeats: int, seed: int) -> SelectedModelError:
-        """Select the best of twenty models on a validation set, repeatedly.
+        """Repeatedly select the best of twenty models on a validation set.
 
-        The class is random, so every true error is 0.5. Each model uses one attribute. Training, validation and test set have
-        fifty rows each.
+        The class is random, so every true error is 0.5. Each model uses one attribute. The training, validation and test sets
+        have fifty rows each.
         """
         from fairtrial.study.randomness import derive_generator
 

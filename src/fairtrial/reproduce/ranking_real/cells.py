@@ -1,4 +1,4 @@
-"""The cells of Table 1. Each cell is one data set with one kind of noise, over many repeats. Finished cells are saved."""
+"""The cells of Table 1. A cell contains many repeats on one data set with one kind of noise. Finished cells are saved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROPORTION, _FOLDS = 0.1, 10
 _FORMAT = 1  # version of saved cells
 _CHUNK = 50
 _TOLERANCE = 1e-12  # equal means over ten folds may differ in the last digits
-_UNDEFINED = 255  # in files, which store errors times two
+_UNDEFINED = 255  # code of NaN in files, which store errors times two
 
 
 class FurtherMeasure(Protocol):
@@ -38,12 +38,15 @@ class FurtherMeasure(Protocol):
         """1 if higher values are better, otherwise -1."""
 
     def __call__(self, y_true: Classes, scores: FloatArray, ends: Sequence[int]) -> FloatArray:
-        """Compute means over folds (repeats x 2) from y_true (repeats x rows), scores (repeats x 2 x rows) and fold ends."""
+        """Compute the means over folds (repeats x 2) from y_true (repeats x rows) and scores (repeats x 2 x rows).
+
+        `ends` contains the end of each fold.
+        """
 
 
 @dataclass(frozen=True)
 class Interpretation:
-    """One choice of the settings that the paper does not specify."""
+    """A choice of the settings that the paper does not specify."""
 
     name: str
     description: str
@@ -63,7 +66,7 @@ CHOSEN = Interpretation(
 ALTERNATIVES = (
     Interpretation("e1071", "naive Bayes as in the R package e1071: densities, counts without a pseudocount", style=DENSITIES),
     Interpretation("stratified", "stratified folds", stratified=True),
-    Interpretation("cut", "10 % rounded down, as R's sample() does with a fractional size", round_down=True),
+    Interpretation("cut", "10 % rounded down, like a fractional size in R's sample()", round_down=True),
     Interpretation(
         "severity", "H with the costs of the R package hmeasure: Beta(2, 1 + negatives / positives)", severity_ratio=math.nan
     ),
@@ -74,8 +77,8 @@ ALTERNATIVES = (
 class CellResult:
     """Errors of each repeat, and the mean value of each measure for naive Bayes.
 
-    `errors` (repeats x measures) are 0, 0.5 or 1, or NaN if a measure is undefined. `deviations` are the standard deviations of
-    the values over repeats, or NaN if they were not saved.
+    `errors` (repeats x measures) contains 0, 0.5 or 1, or NaN if a measure is undefined. `deviations` contains the standard
+    deviations of the values over repeats, or NaN if they were not saved.
     """
 
     dataset: str
@@ -109,7 +112,7 @@ def compute_cell(
     folder: Path,
     further: Sequence[FurtherMeasure] = (),
 ) -> CellResult:
-    """Read the cell from the folder or compute it. Cells with user measures are not saved, because their code can change."""
+    """Read the cell from the folder or compute it; cells with user measures are not saved, because their code can change."""
     settings = (_FORMAT, dataset.content_hash, dataset.name, experiment, *interpretation.plan(experiment), repeats, seed)
     key = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
     path = folder / f"{dataset.name.lower()}-{experiment}-{interpretation.name}-{key}.npz"
@@ -127,8 +130,8 @@ def compute_cell(
 def compute_errors(means: FloatArray, directions: Sequence[int] | None = None) -> FloatArray:
     """Compute the errors: 1 if the replaced scores get a better value than naive Bayes, 0.5 if both values are equal.
 
-    `means` has the shape repeats x 2 (naive Bayes, replaced scores) x measures. `directions` are 1, or -1 for losses. The error
-    is NaN if a value is undefined.
+    `means` has the shape repeats x 2 (naive Bayes, replaced scores) x measures. `directions` contains -1 for losses and 1 for
+    other measures. The error is NaN if a value is undefined.
 
     >>> compute_errors(np.array([[[0.8], [0.9]], [[0.8], [0.8]], [[0.8], [0.7]]])).tolist()
     [[1.0], [0.5], [0.0]]
@@ -148,7 +151,7 @@ def _compute_means(
     seed: int,
     further: Sequence[FurtherMeasure],
 ) -> FloatArray:
-    """Compute means over folds: repeats x 2 (naive Bayes, replaced scores) x measures."""
+    """Compute the means over folds, in the shape repeats x 2 (naive Bayes, replaced scores) x measures."""
     n, stream = len(dataset.classes), derive_seed(seed, "ranking-real", dataset.name, experiment) & 0xFFFFFFFFFFFFFFFF
     ends = np.cumsum([len(range(fold, n, _FOLDS)) for fold in range(_FOLDS)]).tolist()
     plan = interpretation.plan(experiment)

@@ -66,7 +66,7 @@ Cells = Sequence[CellResult]
 
 
 class JudgedQuantity(NamedTuple):
-    """A verdict and the numbers that decide it."""
+    """A verdict and the numbers on which it is based."""
 
     verdict: Verdict
     details: str
@@ -80,8 +80,8 @@ def build_claims(
 ) -> dict[str, Claim]:
     """Judge all claims and return them by name.
 
-    `clean` are the cells without noise. `alternatives` are the cells with noise under other interpretations of the paper. In a
-    smoke run, the claims about our numbers are inconclusive.
+    `clean` contains the cells without noise. `alternatives` contains the cells with noise under other interpretations of the
+    paper. In a smoke run, the claims about our numbers are inconclusive.
     """
     runs = {"": noisy, **(alternatives or {})}
 
@@ -168,7 +168,7 @@ def judge_most(noisy: Cells) -> JudgedQuantity:
 
 
 def _judge_dataset(cells: Cells) -> Verdict:
-    """Judge whether the errors of all measures are small and alike in all experiments of one data set."""
+    """Judge whether the errors of all measures are small and similar in all experiments on one data set."""
     rates = [_estimate_cell_rate(cell, measure) for cell in cells for measure in MEASURES]
     differences = [
         estimate_mean(100 * (cell.errors[:, first] - cell.errors[:, second]))
@@ -230,7 +230,7 @@ def judge_hardest(noisy: Cells, measure: str | None = None) -> JudgedQuantity:
 
 
 def _has_hard_and_other(cells: Cells) -> bool:
-    """Return whether both hard data sets and at least one other data set occur in the same experiments."""
+    """Return whether both hard data sets and at least one other were run, all in the same experiments."""
     experiments: dict[str, set[int]] = {}
     for cell in cells:
         experiments.setdefault(cell.dataset, set()).add(cell.experiment)
@@ -305,7 +305,7 @@ def _estimate_auc_difference(hard: CellResult, other: CellResult) -> IntervalEst
 
 
 def judge_noise_target(noisy: Cells, whole: int, training: int) -> JudgedQuantity:
-    """Judge whether the mean error over data sets and measures is higher with noise in all rows than in training rows."""
+    """Judge whether the mean error over data sets and measures is higher with noise in all rows than in training rows only."""
     by_key = {(cell.dataset, cell.experiment): cell.errors[:, : len(MEASURES)] for cell in noisy}
     pairs = {
         dataset: (by_key[dataset, whole], by_key[dataset, training])
@@ -330,7 +330,7 @@ def _format_combined(differences: Mapping[str, IntervalEstimate]) -> str:
 
 
 def judge_correlations(noisy: Cells) -> JudgedQuantity:
-    """Judge whether errors of measures are positively correlated, by rank correlations with jackknife intervals."""
+    """Judge whether the errors of the measures are positively correlated, by rank correlations with jackknife intervals."""
     rates = np.array([cell.rates[: len(MEASURES)] for cell in noisy])
     datasets = np.array([cell.dataset for cell in noisy])
     if len(set(datasets)) < _MIN_DATASETS:
@@ -480,7 +480,7 @@ def judge_target(cells: pd.DataFrame) -> Claim:
 
 
 def summarise_claims(claims: Mapping[str, Claim], cells: pd.DataFrame) -> str:
-    """Summarise the agreement with Table 1 and the main verdicts in a few sentences."""
+    """Summarize the agreement with Table 1 and the main verdicts in a few sentences."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     agreement = "None of the paper's data sets was found."
     if len(compared):
@@ -495,7 +495,7 @@ def summarise_claims(claims: Mapping[str, Claim], cells: pd.DataFrame) -> str:
             "overall, AUC is the most robust of the usual measures": claims["AUC robust"].verdict,
             "taKS is remarkably robust": claims["taKS robust"].verdict,
             "on Liver and Transfusion, sAUC mostly prefers the worse scores": claims["hard sAUC"].verdict,
-            "errors are small and alike on most data sets": claims["most"].verdict,
+            "errors are small and similar on most data sets": claims["most"].verdict,
         }
     )
     return f"{agreement} {verdicts}"

@@ -52,7 +52,11 @@ _IDENTIFIERS = ("timestamp", "cylinder_number", "customer", "job_number")
 
 @dataclass(frozen=True, eq=False)
 class EncodedDataset:
-    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 for the rarer class), and code values."""
+    """An encoded data set with two classes.
+
+    `codes` (columns x rows) contains -1 for missing values. `classes` contains 1 for the rarer class and 0 for the other.
+    `columns` contains the values of the codes.
+    """
 
     name: str
     codes: IntArray
@@ -62,7 +66,7 @@ class EncodedDataset:
 
 
 def encode_dataset(name: str, dataset: Dataset) -> EncodedDataset:
-    """Encode each column by the index of its values.
+    """Encode the values of each column as integers.
 
     >>> from fairtrial.data import Dataset
     >>> table = {"size": [3.5, 1.5, None], "hue": ["red", "blue", "red"]}
@@ -92,7 +96,7 @@ def _encode_column(column: pd.Series[Any]) -> tuple[IntArray, FloatArray, bool]:
 
 
 def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedDataset], dict[str, str]]:
-    """Load the data sets in the paper's order; also return the reason for each missing data set.
+    """Load the data sets in the paper's order, and return them with the reason for each missing data set.
 
     If none is found and `stand_in` is true, a data set of scikit-learn is loaded instead. Results on it cannot be compared
     with the paper.
@@ -115,7 +119,7 @@ def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedD
 
 
 def _join_spect(*files: Dataset) -> Dataset:
-    """Join both files of Spect. The class is their first column, but the loader takes the last column as the class."""
+    """Join both files of Spect; their class is the first column, but the loader takes the last column as the class."""
     import pandas as pd
 
     from fairtrial.data import Dataset
@@ -150,7 +154,10 @@ def _is_unreadable(names: Iterable[str]) -> bool:
 
 
 def encode_cylinder_variants() -> dict[str, EncodedDataset]:
-    """Encode variants of Cylinder by description; the paper does not specify which columns and rows it used."""
+    """Encode the variants of Cylinder and return them by description.
+
+    There are several, because the paper does not specify which columns and rows it used.
+    """
     datasets, _ = load_datasets({CYLINDER: CATALOGUE_NAMES[CYLINDER]})
     return vary_columns_and_rows(datasets[CYLINDER]) if datasets else {}
 

@@ -1,4 +1,4 @@
-"""Repeat Table 1: how often each measure prefers scores of which a tenth was replaced, on ten noisy data sets."""
+"""Repeat Table 1: count how often each measure prefers scores of which a tenth was replaced, on ten noisy data sets."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _compute_cells(
     interpretations: Sequence[Interpretation],
     further: Sequence[UserMeasure],
 ) -> dict[Interpretation, list[CellResult]]:
-    """Compute the cells of each interpretation; only the chosen one is also computed without noise and with user measures."""
+    """Compute the cells of each interpretation; the chosen one is also computed without noise and with user measures."""
     tasks = [
         (dataset, number, interpretation)
         for interpretation in interpretations
@@ -168,7 +168,7 @@ def summarise(cells: pd.DataFrame, interpretations: pd.DataFrame, repeats: int) 
 
 
 def _compare_house(compared: pd.DataFrame, repeats: int) -> dict[str, int] | None:
-    """Count the published rates of experiment 2 on House that agree with ours in experiments 1 and 2."""
+    """Count the published rates of experiment 2 on House that agree with our rates of experiments 1 and 2."""
     house = compared[compared["dataset"] == "House"]
     first, second = (house[house["experiment"] == number] for number in (1, 2))
     if second["within"].all():
@@ -183,7 +183,7 @@ def _compare_house(compared: pd.DataFrame, repeats: int) -> dict[str, int] | Non
 
 
 def _pick_alternative(interpretations: pd.DataFrame) -> dict[str, Any] | None:
-    """Pick the alternative interpretation with the most cells within sampling error."""
+    """Pick the alternative interpretation with the most cells that agree within sampling error."""
     if len(interpretations) < 2 or not interpretations["cells"].iloc[0]:
         return None
     alternatives = interpretations.iloc[1:]
@@ -234,7 +234,7 @@ def draw_agreement(cells: pd.DataFrame, repeats: int) -> Any:
 
 
 def draw_means(means: pd.DataFrame) -> Any:
-    """Draw the mean error of each measure in each experiment with intervals; open circles are published means."""
+    """Draw the mean error of each measure in each experiment with its interval, and the published mean as an open circle."""
     import altair as alt
 
     from fairtrial.report.figures.base import (

@@ -30,8 +30,8 @@ EXPERIMENT_TITLES = {
 }
 _KEYS = ["experiment", "dataset", "measure"]
 _TABLE1_NOTE = (
-    "A star marks a cell that differs from the paper by more than sampling error: the 95 % interval of the difference "
-    "(Newcombe, two independent proportions of repeats) does not contain 0."
+    "A star marks a cell that differs from the paper by more than sampling error. For such a cell, Newcombe's 95 % interval of "
+    "the difference between the two proportions of repeats does not contain 0."
 )
 _DIFFERING_NOTE = (
     "`low` and `high` are the 95 % limits of the difference. Even if both experiments were the same, about one in twenty cells "
@@ -93,7 +93,7 @@ def _tabulate_clean(clean: Sequence[CellResult], measures: Sequence[str]) -> pd.
 
 
 def read_table1() -> pd.DataFrame:
-    """Read the published error rates in percent: one row per experiment, data set and measure.
+    """Read the published error rates in percent, with one row per experiment, data set and measure.
 
     >>> len(read_table1())
     240
@@ -105,8 +105,8 @@ def read_table1() -> pd.DataFrame:
 def compare_cells(results: Sequence[CellResult], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
     """Compare error rates in percent with the published ones.
 
-    `lowest` and `highest` are the confidence limits of our rate, `low` and `high` those of the difference. `within` is True if
-    the interval of the difference contains 0, and missing if there is no published value.
+    `lowest` and `highest` are the confidence limits of our rate, and `low` and `high` are those of the difference. `within` is
+    True if the interval of the difference contains 0, and missing if there is no published value.
     """
     import pandas as pd
 
@@ -156,7 +156,7 @@ def list_differing_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_errors(results: Sequence[CellResult], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """Compute mean errors over data sets by experiment and measure, in percent, with limits truncated to [0, 100]."""
+    """Compute the mean errors over data sets in percent, by experiment and measure, with limits truncated to [0, 100]."""
     import pandas as pd
 
     published = read_table1()
@@ -173,7 +173,7 @@ def compute_mean_errors(results: Sequence[CellResult], *, measures: Sequence[str
 
 
 def compare_interpretations(results: Mapping[Interpretation, Sequence[CellResult]]) -> pd.DataFrame:
-    """Count the cells of each interpretation that agree with the paper within sampling error."""
+    """Count for each interpretation the cells that agree with the paper within sampling error."""
     import pandas as pd
 
     rows = []
@@ -187,7 +187,7 @@ def compare_interpretations(results: Mapping[Interpretation, Sequence[CellResult
 
 
 def build_cylinder_table(results: Mapping[str, Sequence[CellResult]], datasets: Mapping[str, EncodedDataset]) -> ResultTable:
-    """Build the table of the variants of Cylinder; both mappings have descriptions of variants as keys."""
+    """Build the table of the variants of Cylinder; the keys of both mappings are descriptions of the variants."""
     import pandas as pd
 
     frames = []

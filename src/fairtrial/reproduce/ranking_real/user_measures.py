@@ -48,9 +48,10 @@ class UserMeasure:
     declares_direction: bool = False
 
     def __call__(self, y_true: Classes, scores: FloatArray, ends: Sequence[int]) -> FloatArray:
-        """Compute means over the folds that contain both classes: repeats x 2 (naive Bayes, replaced scores).
+        """Compute the means over the folds that contain both classes.
 
-        A mean is NaN if the measure is undefined in one of these folds.
+        The result has the shape repeats x 2 (naive Bayes, replaced scores). A mean is NaN if the measure is undefined in one of
+        these folds.
         """
         folds = [slice(*fold) for fold in pairwise([0, *ends])]
         with _warnings_lock, warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
@@ -222,7 +223,7 @@ class UserMeasureResult:
 
     @property
     def may_be_loss(self) -> bool:
-        """Whether lower values of the measure may be better, as for a loss."""
+        """Whether the measure may be a loss, for which lower values are better."""
         return not self.measure.declares_direction and bool(self.rates_above_half)
 
     def warn(self) -> None:
@@ -241,7 +242,7 @@ class UserMeasureResult:
 def compare_with_auc(
     measures: Sequence[UserMeasure], noisy: Sequence[CellResult], clean: Sequence[CellResult]
 ) -> list[UserMeasureResult]:
-    """Compare each added measure with AUC; cells contain the added measures after the paper's six."""
+    """Compare each added measure with AUC; in the cells, the added measures follow the paper's six measures."""
     results = []
     for column, measure in enumerate(measures, len(MEASURES)):
         errors = [cell.errors[:, column] for cell in noisy]

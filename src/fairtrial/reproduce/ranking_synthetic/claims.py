@@ -56,9 +56,9 @@ def build_claims(
     *,
     is_smoke: bool = False,
 ) -> dict[str, Claim]:
-    """Judge all claims and return them by name. In a smoke run, all claims are inconclusive.
+    """Judge all claims and return them by name.
 
-    `same_noise` is a variant of `scores`.
+    `same_noise` is a variant of `scores`. In a smoke run, all claims are inconclusive.
     """
     variants = {} if same_noise is None else {_SAME_NOISE: same_noise}
     claims = {
@@ -152,7 +152,7 @@ def judge_order(
 
 
 def judge_equality(curves: CurveVariants, text: str, measures: Sequence[str], limit: float) -> Claim:
-    """Judge whether measures differ by at most a limit in points at all levels, by equivalence tests."""
+    """Judge by equivalence tests whether the errors of measures differ by at most `limit` points at every noise level."""
     pairs = list(combinations(measures, 2))
 
     def list_differences(variant: str) -> list[IntervalEstimate]:
@@ -162,7 +162,7 @@ def judge_equality(curves: CurveVariants, text: str, measures: Sequence[str], li
     return build_claim(
         f"{text} (judged as: within {limit:g} points of each other at each level)",
         lambda variant: judge_equivalence(list_differences(variant), limit),
-        f"largest difference at a level {100 * curves[''].compute_spread(measures):.2f} points, confidence limits up to "
+        f"largest difference at any level {100 * curves[''].compute_spread(measures):.2f} points, confidence limits up to "
         f"{largest_limit:.2f}",
         variants=[name for name in curves if name],
     )
@@ -204,7 +204,7 @@ def judge_low(curves: CurveVariants, text: str, measures: Sequence[str], max_lev
 
 
 def summarise_claims(claims: Mapping[str, Claim]) -> str:
-    """Summarise the verdicts on the least robust measure, on H and KS, and on AUC and taKS."""
+    """Summarize the verdicts on the least robust measure, on H and KS, and on AUC and taKS."""
     return list_by_verdict(
         {
             "sAUC is the least robust measure under misclassification noise": claims["4: sAUC"].verdict,

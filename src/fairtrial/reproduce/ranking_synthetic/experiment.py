@@ -1,4 +1,4 @@
-"""Repeat Figures 1 to 6: worked examples of taKS, and how often each measure prefers the worse of two rankings."""
+"""Repeat Figures 1 to 6: worked examples of taKS, and counts of how often each measure prefers the worse ranking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairtrial.reproduce.ranking_synthetic import claims, simulation, worked_exa
 from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve
 
 _MEANS_NOTE = (
-    "The paper shows its error rates only as figures, so there are no published numbers for comparison. The last row is "
+    "The paper shows its error rates only in figures, so there are no published numbers for comparison. The last row is "
     "another interpretation of the text: the same noise is added to the scores of a case in both rankings."
 )
 

@@ -24,7 +24,7 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class RankingNoise:
-    """A kind of noise: its levels in percent, and the value of one percent in the kernel."""
+    """A kind of noise; `levels` are in percent, and `unit` is the value of one percent in the kernel."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ SAME_NOISE = RankingNoise(
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Error rates of the six measures at each noise level, and the covariances of errors over the pairs of rankings."""
+    """Error rates of the six measures at each noise level, and covariances of their errors over the pairs of rankings."""
 
     noise: RankingNoise
     levels: FloatArray
@@ -98,12 +98,12 @@ class ErrorCurve:
         return np.maximum((covariances[:, i, i] + covariances[:, j, j] - 2 * covariances[:, i, j]) / self.pairs, 0.0)
 
     def compute_spread(self, measures: Sequence[str]) -> float:
-        """Compute the largest difference between two of these measures at any noise level."""
+        """Compute the largest difference between the error rates of two of these measures at any noise level."""
         rates = self.rates[:, [index_measure(measure) for measure in measures]]
         return float((rates.max(axis=1) - rates.min(axis=1)).max())
 
     def frame(self) -> pd.DataFrame:
-        """Return the error rates in percent, one row per noise level."""
+        """Return the error rates in percent, with one row per noise level."""
         import pandas as pd
 
         frame = pd.DataFrame(100 * self.rates, columns=list(MEASURES))

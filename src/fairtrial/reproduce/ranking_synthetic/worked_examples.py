@@ -35,7 +35,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class WorkedExample:
-    """An example of the paper: true labels and scores in the order of the ranking, and the printed quantities."""
+    """An example of the paper: the true labels and scores in the order of the ranking, and the printed quantities."""
 
     figure: str
     description: str
@@ -57,7 +57,7 @@ class WorkedExample:
             }
 
     def count_agreeing(self) -> tuple[int, int]:
-        """Count the printed quantities that agree with the computed ones, and all printed quantities."""
+        """Return the number of printed quantities that agree with the computed ones, and the total number of printed ones."""
         values = self.compute()
         agreeing = [
             math.isclose(values[name], number, abs_tol=_TOLERANCE) or (math.isnan(number) and math.isnan(values[name]))
@@ -133,7 +133,7 @@ def find_figure_2() -> list[tuple[int, ...]]:
 
 
 def count_figure_3_e_and_f() -> tuple[int, int]:
-    """Count the rankings in which Figure 3e has a larger taKS than 3f, and all rankings that the text allows.
+    """Return the number of rankings in which Figure 3e has a larger taKS than 3f, and of all rankings that the text allows.
 
     In 3e, cases 1 and 2 have the same score. In 3f, cases 4 and 5 have the same score. The ranking performance is the same in
     3d to 3f, so equal scores belong to the same class. The models make ranking errors.

@@ -57,10 +57,10 @@ def build_cherry_picking(request: Request) -> PageSection:
 
 
 def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
-    """Compute both rates for all numbers of learners, available data sets and chosen data sets, with 95 % limits.
+    """Compute how often the given learner is best and how often it is significantly best, with 95 % limits.
 
-    Scores are normal with standard deviation 1 and independent between learners. The given learner is as good as the others,
-    or its mean is lower by half a standard deviation.
+    All numbers of learners, available data sets and chosen data sets are simulated. Scores are independent and normal with
+    standard deviation 1. The given learner is as good as the others, or its mean is lower by half a standard deviation.
     """
     import pandas as pd
 
@@ -84,7 +84,7 @@ def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
 
 
 def choose_favourable(scores: FloatArray, m: int) -> FloatArray:
-    """Choose the m data sets on which learner 0 ranks best; if ranks are equal, choose the largest lead.
+    """Choose the m data sets on which learner 0 ranks best; if ranks are equal, choose those with the largest lead.
 
     `scores` has the shape (studies, data sets, learners).
 
@@ -99,13 +99,13 @@ def choose_favourable(scores: FloatArray, m: int) -> FloatArray:
 
 
 def is_best(scores: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether learner 0 has the smallest mean rank in each study, without ties."""
+    """Return for each study whether the mean rank of learner 0 is smaller than that of every other learner."""
     ranks = (-scores).argsort(axis=2).argsort(axis=2).mean(axis=1)
     return np.asarray(ranks[:, 0] < ranks[:, 1:].min(axis=1) - 1e-9)
 
 
 def is_significantly_best(scores: FloatArray, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
-    """Return whether learner 0 is significantly better than each other learner (exact Wilcoxon tests, Holm's adjustment)."""
+    """Return for each study whether learner 0 is significantly better than all others (exact Wilcoxon tests, Holm)."""
     differences = scores[..., :1] - scores[..., 1:]
     n = scores.shape[1]
     ranks = np.abs(differences).argsort(axis=1).argsort(axis=1) + 1
@@ -134,7 +134,7 @@ def _compute_signed_rank_cdf(n: int) -> FloatArray:
 
 
 def judge_mediocre(frame: pd.DataFrame) -> Claim:
-    """Judge whether a learner that is worst on average is often best on the most favourable half of 20 data sets.
+    """Judge whether the worst learner is often best on the 10 of 20 data sets that favour it most.
 
     Without a choice of data sets, one of k equally good learners is best with probability 1/k.
     """
@@ -175,7 +175,7 @@ def choose_domains(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tabulate(frame: pd.DataFrame) -> pd.DataFrame:
-    """Format both rates with 20 available data sets in percent; the rate of significance is in parentheses."""
+    """Format both rates for 20 available data sets in percent; the rate of being significantly best is in parentheses."""
     import pandas as pd
 
     rows = frame[frame["available"] == 20]

@@ -51,7 +51,7 @@ _PRINTED = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Draw curves and projections of the eight learners, and compute the distances of the printed matrices."""
+    """Draw curves and projections of the eight learners, and compute distances between the printed matrices and the ideal."""
     results = inputs.eight_learners
     if results is not None:
         yield from build_cost_curves(results)
@@ -102,7 +102,7 @@ def build_cost_curves(results: Results) -> Iterator[PageSection]:
 
 
 def judge_cost_winners(winners: pd.DataFrame) -> Claim:
-    """Judge whether, by the cost curves, different learners are best in different ranges of probability cost."""
+    """Judge whether cost curves show that different learners are best in different ranges of probability cost."""
     ranges = [
         f"{row['learner'] or row['winner']} from {row['start']:.2f} to {row['end']:.2f}" for row in winners.to_dict("records")
     ]
@@ -322,7 +322,7 @@ def judge_anneal_matrices(matrices: Mapping[str, Any]) -> list[Claim]:
 
 
 def judge_accuracies(matrices: Mapping[str, Any]) -> Claim:
-    """Judge whether the accuracies of the other learners on Anneal lie in the printed range, without Bagg and RanF."""
+    """Judge whether the accuracies of the other learners on Anneal, except Bagg and RanF, lie in the printed range."""
     accuracies = {
         name: 100 * float(np.trace(tables[0]) / tables[0].sum())
         for name, tables in matrices.items()
@@ -348,9 +348,8 @@ def estimate_isolation(
 ) -> dict[Norm, IntervalEstimate]:
     """Estimate how much farther the named learners are from the ideal classifier than all others, with intervals.
 
-    The intervals are bootstrap intervals over test rows.
-
-    The estimate is the smallest distance of the named learners minus the largest distance of the others.
+    The estimate is the smallest distance of the named learners minus the largest distance of the others. The intervals are
+    bootstrap intervals over test rows.
     """
     codes = {name: np.array([rows.classes.index(label) for label in rows.y_pred]) for name, rows in pooled.items()}
     first = next(iter(pooled.values()))
@@ -385,7 +384,7 @@ def judge_farthest(gaps: Mapping[Norm, IntervalEstimate]) -> Claim:
 
 
 def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
-    """Report the most isolated learners. The claim concerns a visual impression, so it is not testable."""
+    """Report the most isolated learners; the claim concerns a visual impression, so it is not testable."""
     if len(names) < len(_POSITIVE):
         return []
     isolated = _compute_isolation(plane).nlargest(2)
@@ -397,7 +396,7 @@ def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
 
 
 def build_clouds(results: Results) -> Iterator[PageSection]:
-    """Project the learners on Breast Cancer as clouds of points, over folds and over thresholds, if this data set was run.
+    """Project the learners on Breast Cancer as clouds with one point per fold or per threshold, if this data set was run.
 
     The slides propose clouds as future work. The tables of all folds are scaled to the same class totals.
     """
@@ -480,7 +479,7 @@ def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
 
 
 def merge_crowded_points(plane: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Return points and edges of the figure; three or more learners close to Ideal are merged with it."""
+    """Return the points and edges of the figure; if at least three learners are close to Ideal, they are merged with it."""
     radius = np.hypot(plane.points["x"], plane.points["y"])
     near = [str(name) for name in radius.index[radius < radius.max() / 5] if name != "Ideal"]
     merged = {"Ideal", *near} if len(near) > 2 else set()

@@ -44,7 +44,7 @@ _PRINTED_FOLDS = 10  # number of folds in all tables of the tutorial
 
 @dataclass(frozen=True)
 class TutorialInputs:
-    """Results of both studies, and the Labour data set; `missing` gives the reason for each missing data set."""
+    """Results of both studies and the Labour data set; `missing` contains the reason for each missing data set."""
 
     request: Request
     eight_learners: Results | None
@@ -143,7 +143,7 @@ class PooledPredictions:
 def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPredictions | None:
     """Pool the test rows of the first repeat; None if the study does not contain them or a trial failed.
 
-    As in WEKA, the priors add one to the count of each class.
+    As in WEKA, one is added to each class count when the priors are computed.
     """
     trials = results.trials()
     trials = trials[(trials["dataset"] == dataset) & (trials["learner"] == learner) & (trials["repeat"] == 0)]
@@ -171,7 +171,7 @@ def _compute_prior(results: Results, dataset: str, fold: int, codes: npt.NDArray
 
 
 def _get_probabilities(record: Any, k: int) -> npt.NDArray[np.float64]:
-    """Return the predicted probabilities; if there are none, the predicted class gets probability 1."""
+    """Return the predicted probabilities; if there are none, the probability of the predicted class is 1."""
     if record.scores is not None and record.score_kind == "probability":
         return np.asarray(record.scores)
     return np.asarray(np.eye(k)[record.prediction])

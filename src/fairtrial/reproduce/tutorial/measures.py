@@ -1,4 +1,4 @@
-"""Worked examples of measures: limits of accuracy, precision and recall; kappa, RMSE and the information score."""
+"""Worked examples of measures: limits of accuracy, precision and recall, then kappa, RMSE and the information score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairtrial.reproduce.claim import Claim, judge_fact
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs
 from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_printed
 
-# The tutorial's confusion matrices: a row for each true class (positive first), a column for each predicted class.
+# The tutorial's confusion matrices, with one row per true class (positive first) and one column per predicted class.
 WEAK_ON_POSITIVES = [[200, 300], [100, 400]]
 STRONG_ON_POSITIVES = [[400, 100], [300, 200]]
 NO_NEGATIVE_FOUND = [[200, 300], [100, 0]]
@@ -46,7 +46,7 @@ def _compute_percentages(cells: list[list[int]]) -> dict[str, float]:
 def _compare_left_right(
     left: dict[str, float], right: dict[str, float], printed: dict[str, tuple[float, int] | None]
 ) -> list[PrintedResult]:
-    """List the measures of both classifiers; `printed` contains the number printed for both, and its precision."""
+    """List the measures of both classifiers; `printed` contains the printed number, equal for both, and its decimal places."""
     return [
         PrintedResult(f"{name}, {side} (%)", values[name], *(number or (None,)))
         for name, number in printed.items()
@@ -129,7 +129,7 @@ def _build_rmse() -> PageSection:
 
 
 def _build_information_score() -> PageSection:
-    """Compute the score of each case, and the mean with and without signs."""
+    """Compute the score of each case, and the mean score with and without signs."""
     from fairtrial.measures import information_score
 
     # The five cases are also the training data: 3 of 5 are positive.

@@ -52,7 +52,7 @@ class DisplayedNumber(float):
 
 @dataclass(frozen=True)
 class PrintedResult:
-    """One of our numbers, and the number printed in the tutorial with `digits` decimal places (None if not printed)."""
+    """One of our numbers and, if the tutorial prints it, the printed number with `digits` decimal places."""
 
     quantity: str
     ours: float
@@ -115,7 +115,7 @@ def build_example(
 
 
 def judge_printed(text: str, results: Iterable[PrintedResult], remark: str = "") -> Claim:
-    """Judge the claim that the printed numbers are correct; all of them must agree with ours.
+    """Judge the claim that the printed numbers are correct, that is, that all of them agree with ours.
 
     >>> judge_printed("Kappa is 0.43", [PrintedResult("kappa", 0.43289, 0.43), PrintedResult("chance", 0.33875)]).details
     'kappa: 0.433 (printed 0.43)'
@@ -133,8 +133,8 @@ def judge_printed(text: str, results: Iterable[PrintedResult], remark: str = "")
 def judge_agreement(text: str, n_agreeing: int, n_printed: int, *, remark: str = "", is_comparable: bool = True) -> Claim:
     """Judge whether printed results of another program agree with ours to the printed digits.
 
-    A difference is inconclusive, because results of another version of the program do not contradict the table. Results of a
-    different implementation are not comparable, so the claim is not testable.
+    If a number differs, the claim is inconclusive, because another version of the program may have printed the table. If our
+    implementation is not comparable, the claim is not testable.
 
     >>> judge_agreement("Row NB", 9, 9).verdict, judge_agreement("Row SVM", 8, 9).verdict
     ('reproduced', 'inconclusive')

@@ -30,7 +30,7 @@ _BOOTSTRAP_LABELS = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Estimate errors on Labour and test against permuted labels, if the data set was found."""
+    """Estimate errors on Labour, and compare accuracies with those for permuted labels, if the data set was found."""
     if inputs.labour is not None:
         yield build_resampling(inputs.labour, inputs.request)
         yield build_permutation(inputs.labour, inputs.request)
@@ -84,7 +84,7 @@ def _choose_schemes(n_folds: int, request: Request) -> dict[str, Any]:
 def _estimate_errors(
     data: Dataset, learners: dict[str, Any], schemes: dict[str, Any], n_resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Estimate errors: one row per scheme, one column per learner. Bootstrap estimates have intervals."""
+    """Estimate the errors of learners (columns) by all schemes (rows); bootstrap estimates have intervals."""
     import pandas as pd
 
     from fairtrial.resampling import estimate
@@ -122,7 +122,7 @@ def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) 
 
 
 def measure_proportion_ranges(data: Dataset, n_folds: int, n_seeds: int) -> pd.DataFrame:
-    """Measure how much the proportion of the rarer class varies over the folds (largest minus smallest), for each seed."""
+    """Measure for each seed how much the proportion of the rarer class varies over the folds (largest minus smallest)."""
     import pandas as pd
 
     from fairtrial.resampling import KFold, StratifiedKFold
@@ -143,8 +143,8 @@ def judge_stratification(ranges: pd.DataFrame, n_folds: int) -> Claim:
     """Judge whether class proportions vary less over stratified folds; `ranges` has one row per seed."""
     gap = estimate_mean(100 * (ranges["plain"] - ranges["stratified"]))
     return Claim(
-        "Stratification preserves the class distribution in every fold, a purely random split does not: the proportion of the "
-        "rarer class varies less over stratified folds",
+        "Stratification preserves the class distribution in every fold, but a purely random split does not: the proportion of "
+        "the rarer class varies less over stratified folds",
         judge_direction([gap]),
         f"range over {n_folds} plain folds minus range over stratified folds: {gap.format('{:+.1f}')} percentage points, "
         f"mean of {format_count(len(ranges), 'seed')}",
@@ -167,7 +167,7 @@ def _draw_schemes(seed: int) -> Any:
 
 
 def build_permutation(data: Dataset, request: Request) -> PageSection:
-    """Test naive Bayes and the majority class against permuted labels and against randomly switched labels."""
+    """Test the accuracy of naive Bayes and of the majority class, with permuted and with randomly switched labels."""
     import pandas as pd
     from sklearn.dummy import DummyClassifier
 

@@ -1,4 +1,4 @@
-"""Worked examples of tests of two learners and of several learners, and new runs on Labour."""
+"""Worked examples of tests that compare two or several learners, and new runs on Labour."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NB_RATES = [0.0702, 0.0702, 0.0175, 0.0702, 0.0702, 0.0526, 0.1579, 0.0351, 0.03
 C45_FOLDS = [3, 0, 2, 0, 2, 2, 2, 1, 1, 1]
 NB_FOLDS = [1, 0, 0, 0, 0, 1, 0, 2, 0, 0]
 
-WrongRows = dict[str, list[list[npt.NDArray[np.bool_]]]]  # by learner: runs, folds, test rows
+WrongRows = dict[str, list[list[npt.NDArray[np.bool_]]]]  # masks of the misclassified test rows, by learner, run and fold
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
@@ -112,7 +112,7 @@ def build_assumptions(request: Request) -> PageSection:
 
 
 def compare_paired_variances(first: Sequence[float], second: Sequence[float]) -> tuple[IntervalEstimate, float]:
-    """Estimate the logarithm of the variance ratio of paired samples, with the interval and p-value of Pitman and Morgan."""
+    """Estimate the logarithm of the variance ratio of paired samples with the interval and p-value of Pitman and Morgan."""
     from scipy.stats import pearsonr, t
 
     n = len(first)
@@ -303,7 +303,7 @@ def _build_wilcoxon_on_folds() -> PageSection:
 
 
 def cross_validate_labour(data: Dataset, n_runs: int, n_folds: int) -> WrongRows:
-    """Find the rows misclassified by C4.5 and naive Bayes in each run and fold; run r uses WEKA's folds with seed r."""
+    """Mark the rows that C4.5 and naive Bayes misclassify in each run and fold; run r uses WEKA's folds with seed r."""
     from fairtrial.learners import C45, NaiveBayes
     from fairtrial.resampling import WekaFolds
 

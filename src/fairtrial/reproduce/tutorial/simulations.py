@@ -1,4 +1,4 @@
-"""Judge the tutorial's advice on resampling and tests on simulated data with known errors and differences."""
+"""Judge the tutorial's advice on resampling and tests by simulations with known errors and known differences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Classifier = Callable[[Any, Any, Any], Any]  # training rows, their classes, new
 SCHEMES = ("10-fold", "leave-one-out", "E0", "e632", ".632+")
 PROBLEMS = {"small error": 0.0, "large error": 0.3}  # the proportion of flipped labels
 _N_TRAIN, _N_TEST = 40, 2000
-_MIN_SAMPLES = 20  # minimum for an interval of a standard deviation or of a root mean squared error
+_MIN_SAMPLES = 20  # minimum number for an interval of a standard deviation or of a root mean squared error
 _NEGLIGIBLE_BIAS = 0.01
 
 _N_ROWS = 100
@@ -62,7 +62,7 @@ def _require_replicates(claims: tuple[Claim, ...], n: int, minimum: int, unit: s
 
 
 def build_known_error(request: Request) -> PageSection:
-    """Measure bias, standard deviation and root mean squared error of five estimates of the error."""
+    """Measure the bias, standard deviation and root mean squared error of five estimates of the error."""
     n_samples, n_resamples = request.pick(smoke=(3, 40), quick=(100, 50), full=(500, 100))
     errors = simulate_estimation_errors(n_samples, n_resamples, request.seed)
     frame = _summarize_errors(errors)
@@ -109,7 +109,7 @@ def draw_twonorm(n: int, flipped: float, seed: list[int]) -> tuple[Any, Any]:
 def simulate_estimation_errors(
     n_samples: int, n_resamples: int, seed: int, problems: dict[str, float] = PROBLEMS
 ) -> pd.DataFrame:
-    """Compute estimated minus true errors: one row per problem, learner and sample, one column per scheme.
+    """Compute estimated minus true errors, with one row per problem, learner and sample and one column per scheme.
 
     Each problem and replicate has its own sample. Both learners share the sample and its splits.
     """
@@ -179,7 +179,11 @@ STATISTICS: dict[str, Callable[[Any, int], float]] = {
 
 
 def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge nine claims. Each claim must be true for every learner and problem that the slides do not exempt."""
+    """Judge nine claims about estimates of a known error.
+
+    Two claims about a bias are judged by its mean over all learners and problems. Each of the other claims must be true for
+    every learner and problem that the slides do not exempt.
+    """
     nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
     small, large = (errors[errors["problem"] == name] for name in PROBLEMS)
     e0_bias, loo_bias = (estimate_bias(errors, scheme) for scheme in ("E0", "leave-one-out"))
@@ -277,7 +281,7 @@ def judge_smaller(
 def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str) -> dict[str, IntervalEstimate]:
     """Estimate the statistic of the second scheme minus that of the first, for each problem and learner.
 
-    The keys describe the problem, the learner and the numbers.
+    The keys of the result describe the problem, the learner and the numbers.
     """
     compute = STATISTICS[statistic]
     gaps = {}
@@ -290,7 +294,7 @@ def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str)
 
 
 def estimate_by_jackknife(compute: Callable[[Any], float], rows: Any) -> IntervalEstimate:
-    """Estimate a statistic of the rows with a t interval of its jackknife pseudo-values.
+    """Estimate a statistic of the rows with a t interval from its jackknife pseudo-values.
 
     The limits are NaN for few rows, because the pseudo-values are then far from normal.
     """
@@ -343,7 +347,7 @@ def _list_tests() -> dict[str, tuple[str, Callable[[FloatArray, FloatArray], Out
 
 
 def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataFrame:
-    """Return the rejections of each test at 0.05 by replicate; constant differences count as no rejection."""
+    """Return whether each test rejects at 0.05 in each replicate; an undefined p-value counts as no rejection."""
     import pandas as pd
 
     from fairtrial.errors import UndefinedMeasureWarning
@@ -361,8 +365,9 @@ def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataF
 def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int) -> tuple[FloatArray, FloatArray]:
     """Simulate accuracies (replicates x repeats x folds) of two learners, each of which uses one attribute.
 
-    An attribute is normal with variance 1 and mean +s/2 or -s/2 by class. A learner uses the threshold halfway between the
-    class means. If both attributes have the same s, the learners are equal by symmetry. All replicates have the same splits.
+    An attribute is normal with variance 1, and its mean is +s/2 in one class and -s/2 in the other. A learner uses the
+    threshold halfway between the class means. If both attributes have the same s, the learners are equal by symmetry. All
+    replicates have the same splits.
     """
     from fairtrial.resampling import FiveByTwo, TenByTen
 
@@ -405,9 +410,9 @@ def _summarize_rejections(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def judge_repeated_tests(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
-    """Judge six claims.
+    """Judge six claims about tests of cross-validated accuracies.
 
-    The last two claims are judged by Bouckaert's tests, which the slide cites. The plain t test is a variant.
+    The last two claims are judged by Bouckaert's tests, which the slide cites. The paired t test of all folds is a variant.
     """
     schemes = "Bouckaert's variations of 10x10 cross-validation"
     stated = [

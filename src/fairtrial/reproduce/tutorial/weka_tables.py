@@ -76,7 +76,7 @@ _PRINTED_BY_CLASS = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Compare all tables for which data were found with the printed ones."""
+    """Compare our tables with the printed ones, if their data sets were found."""
     yield _build_printed_ranks()
     if inputs.eight_learners is not None:
         yield from build_breast_cancer(inputs.eight_learners)
@@ -238,7 +238,7 @@ def _rank(table: pd.DataFrame) -> RankTable:
 
 
 def _build_ranks(ours: pd.DataFrame, results: Results, predictions: dict[str, PooledPredictions]) -> PageSection:
-    """Rank the learners by each measure, with the tutorial's rank in brackets if it differs, and count top-three ranks."""
+    """Rank the learners by each measure, add the tutorial's rank in brackets if it differs, and count top-three ranks."""
     import pandas as pd
 
     ranking = _rank(ours)
@@ -322,7 +322,7 @@ def _build_efficiency(ours: pd.DataFrame, theirs: pd.DataFrame) -> PageSection:
 
 
 def build_ten_domains(results: Results) -> PageSection:
-    """Compare accuracies on ten domains with the printed ones; test our accuracies if there are at least two domains."""
+    """Compare accuracies on ten domains with the printed ones, and test them if there are at least two domains."""
     theirs = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     lines = _compare_accuracies(results, theirs)
     ours = lines.pivot(index="dataset", columns="learner", values="ours")[list(LEARNERS)]
@@ -379,7 +379,7 @@ def _compare_accuracies(results: Results, theirs: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_ten_domains(n_agreeing: dict[str, int], n_domains: int) -> list[Claim]:
-    """Judge each column of accuracies."""
+    """Judge whether each learner's column of accuracies agrees with the printed column."""
     inferred = "with settings inferred from the column"
     remarks = {"RandomForest": "not comparable, because the random forest is not WEKA's", "AdaBoost": ""}
     return [
@@ -522,7 +522,7 @@ def _compute_errors(rows: PooledPredictions) -> list[PrintedResult]:
 
 
 def _compute_by_class(rows: PooledPredictions) -> list[PrintedResult]:
-    """Compute the rates of both classes and their averages weighted by the class sizes."""
+    """Compute the rates of both classes and their averages, weighted by class size."""
     from fairtrial.measures import auc, f_score, fpr, precision, recall
 
     measures = {"TP rate": recall, "FP rate": fpr, "precision": precision, "recall": recall, "F1 score": f_score}

@@ -1,4 +1,4 @@
-"""The plan of a study: the keys of all trials, and which trials are missing or running."""
+"""The plan of a study: the keys of all trials, and the search for missing and running trials."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SEED_SPAN = 2**32 - 1
 
 
 class TrialBlock(NamedTuple):
-    """Trials that share a data set, a split and a condition, one for each learner. All fields are indices into the plan."""
+    """Trials that share a data set, a split and a condition, with one trial per learner. Fields are indices into the plan."""
 
     data: int
     split: int
@@ -52,11 +52,11 @@ class TrialBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlannedData:
-    """A data set with its content hash, its frozen splits, and the hashes of the splits.
+    """A data set with its content hash, its splits, and the hashes of the splits.
 
-    `schemes` contains the indices of the splits of each resampling scheme. A split that several schemes share is planned once.
-    For example, the same splitter with 1 and with 5 repeats shares the first repeat. `guessed_target` means that the last
-    column is used as the class, because neither the study nor the file names the class column.
+    For each resampling scheme, `schemes` contains the indices of its splits. A split that several schemes share is planned
+    once. For example, a splitter with 1 repeat and the same splitter with 5 repeats share the first repeat. `guessed_target` is
+    True if the last column is used as the class, because neither the study nor the file names the class column.
     """
 
     name: str
@@ -83,8 +83,8 @@ class PlannedCondition:
 class PlannedLearner:
     """A learner with its hash and the facts that are stored about it.
 
-    `local` means that the learner contains code that is not part of an installed package. Seeds depend on `draws_hash`, which
-    does not change with the versions of packages.
+    `local` is True if the learner contains code that is not part of an installed package. Seeds depend on `draws_hash`, which
+    is the same for all package versions.
     """
 
     name: str
@@ -99,7 +99,8 @@ class PlannedLearner:
 class StudyPlan:
     """All trials of a study: data sets x splits x conditions x learners.
 
-    `get_keys(i)` returns the keys of data set i. `iter_missing(done)` yields blocks of the trials whose keys are not in `done`.
+    `get_keys(i)` returns the keys of the trials on data set i. `iter_missing(done)` yields, in blocks, the trials whose keys
+    are not in `done`.
     """
 
     study: ResolvedStudy
@@ -114,7 +115,7 @@ class StudyPlan:
         return sum(len(planned.splits) for planned in self.data) * len(self.conditions) * len(self.learners)
 
     def get_keys(self, data: int) -> npt.NDArray[np.void]:
-        """Return the 16-byte keys of all trials of a data set, in an array of splits x conditions x learners."""
+        """Return the 16-byte keys of all trials on a data set. The array has the shape (splits, conditions, learners)."""
         if data not in self._keys:
             planned = self.data[data]
             conditions, learners = ([item.hash for item in kind] for kind in (self.conditions, self.learners))
@@ -134,7 +135,7 @@ class StudyPlan:
         return {key.tobytes() for data in range(len(self.data)) for key in self.get_keys(data)[..., indices].ravel()}
 
     def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
-        """Yield the trials whose key is not in `done`, in the order of the study.
+        """Yield blocks of the trials whose keys are not in `done`, in the order of the study.
 
         `shard=(i, n)` selects the i-th of n parts with about equal work. The assignment of trials to parts depends only on the
         plan, so each trial is in exactly one part. If the study changes, trials can move to other parts.
@@ -157,11 +158,11 @@ class StudyPlan:
                     yield TrialBlock(data, split, condition, everyone if len(left) == len(everyone) else left)
 
     def _assign_shards(self, parts: int) -> list[npt.NDArray[np.int64]]:
-        """Assign each trial to a part, in an array of learners x conditions x splits for each data set.
+        """Assign each trial to a part. The result has one array of shape (learners, conditions, splits) for each data set.
 
-        The work of a trial is estimated by the size of its data set. The splits of each learner and condition are assigned to
-        the parts in turn, so the parts differ by at most one split. Data sets with more work are assigned first.
-        Each data set starts with the part that has the least work so far.
+        The work of a trial is estimated by the size of its data set. For each learner and condition, the splits are assigned to
+        the parts in turn, so the parts differ by at most one split. Data sets with more work are assigned first. For each data
+        set, the assignment starts with the part that has the least work so far.
         """
         work = [max(1, planned.dataset.X.size) for planned in self.data]
         totals, shards = np.zeros(parts), [np.zeros(0, dtype=np.int64)] * len(self.data)
@@ -177,7 +178,7 @@ class StudyPlan:
         return shards
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
-        """Count the trials in blocks. Return an array of data sets x learners."""
+        """Count the trials in blocks. The returned array has the shape (data sets, learners)."""
         counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
             counts[data, list(learners)] += times
@@ -188,7 +189,7 @@ class StudyPlan:
     ) -> Chunk:
         """Build a chunk from blocks of one data set.
 
-        `learners` contains all learners of the plan in pickled form. The default of `limits` is the limits of the study.
+        `learners` contains all learners of the plan in pickled form. By default, the resource limits of the study apply.
         """
         data = blocks[0].data
         planned, keys = self.data[data], self.get_keys(data)
@@ -214,7 +215,7 @@ class StudyPlan:
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
-        """Derive the seeds of the condition and of each learner. Seeds depend on content, not on names or versions."""
+        """Derive the seeds of the condition and of each learner. Names and package versions do not affect the seeds."""
         data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
         seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
         for index in block.learners:
@@ -223,7 +224,7 @@ class StudyPlan:
         return seeds
 
     def to_header(self) -> dict[str, Any]:
-        """Return the names and hashes of the study as plain values, for the results file."""
+        """Return the declaration, seed, names and hashes of the study as plain values for the results file."""
         return {
             "name": self.study.name,
             "declaration": dict(self.study.declaration),
@@ -241,14 +242,14 @@ class StudyPlan:
         } | self._describe_schemes()
 
     def _describe_schemes(self) -> dict[str, Any]:
-        """Return the names of the schemes and the indices of their splits, or {} if there is only one scheme."""
+        """Return the names of the schemes and the indices of their splits. The result is empty for a single scheme."""
         if len(self.study.schemes) == 1:
             return {}
         indices = [{planned.hash: list(planned.schemes[i]) for planned in self.data} for i in range(len(self.study.schemes))]
         return {"resampling": [[named.name, splits] for named, splits in zip(self.study.schemes, indices, strict=True)]}
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with the number of rows, splits and trials of each data set."""
+        """Return a table with the numbers of rows, splits and trials of each data set."""
         import pandas as pd
 
         shared = {"conditions": len(self.conditions), "learners": len(self.learners)}
@@ -280,7 +281,7 @@ class StudyPlan:
 
 
 def plan_study(study: ResolvedStudy) -> StudyPlan:
-    """Plan a resolved study. The splits are drawn here, once for all learners and conditions."""
+    """Plan a resolved study and draw its splits, which all learners and conditions share."""
     conditions = tuple(map(_plan_condition, study.conditions))
     study_plan = StudyPlan(
         study,
@@ -307,7 +308,7 @@ def _plan_data(study: ResolvedStudy, entry: NamedData) -> PlannedData:
 
 
 def _draw_scheme(seed: int, scheme: Scheme, entry: NamedData, content: str) -> PlannedSplits:
-    """Draw all splits of a scheme. They do not depend on the other schemes of the study.
+    """Draw all splits of a scheme, independently of the other schemes of the study.
 
     Each warning names the data set and is issued once, not once per repeat.
     """
@@ -364,9 +365,9 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """Maps the keys of running trials to their indices.
+    """A mapping from the keys of running trials to their indices.
 
-    To save memory, only one data set has a table of all its keys: the data set that was sent last.
+    To save memory, a table of all keys is kept only for the data set of the latest chunk.
     """
 
     def __init__(self, plan: StudyPlan) -> None:

@@ -1,6 +1,6 @@
 """Divide trials into chunks of about one second of work. Chunks are smaller if times are unknown or the run is near its end.
 
-Learners are sent as unfitted copies. Classes that are not installed are sent with their code.
+Learners are sent as unfitted copies, together with any code that is not part of an installed package.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairtrial.study.plan.plan import StudyPlan, TrialBlock
 from fairtrial.study.records import Chunk
 
 _MIN_TRIAL_SECONDS = 0.0005  # overhead of a trial, even with a very fast learner
-_GUESSED_FRACTION = 0.25  # fraction of the target time to use if times come from other data sets
+_GUESSED_FRACTION = 0.25  # fraction of the target time that a chunk may take if times are extrapolated from other data sets
 _TO_SHARE = 2  # near the end, a chunk contains the remaining work per slot, divided by this number
 _MIN_CHUNK_SECONDS = 0.02  # smaller chunks near the end would cost more time than they save
 _MAX_POSITIONS = 4_000_000  # training and test rows in one chunk: 32 MB to send
@@ -31,7 +31,7 @@ _REMEDY = "pass an unfitted estimator, or implement get_params of scikit-learn"
 
 
 class TimeModel:
-    """Predicts how many seconds a trial takes, for each data set and learner.
+    """A model that predicts the seconds per trial for each data set and learner.
 
     If a learner has not run on a data set, its time is assumed to be proportional to the number of rows. The prediction is NaN
     if no times of the learner are known.
@@ -65,7 +65,7 @@ class TimeModel:
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Boolean array that is True for the data sets and learners whose times are known."""
+        """Boolean array that marks the data sets and learners whose times are known."""
         return self._count > 0
 
     def _predict(self, learner: int) -> FloatArray:
@@ -78,9 +78,9 @@ class Chunker:
     """Divides the missing trials of a plan into chunks.
 
     A chunk takes about `seconds`, according to the times passed to `learn`. A learner without known times is sent alone, with
-    one trial per chunk. Other learners of a split and condition stay together if they fit into a chunk. Two kinds of learners
-    get separate chunks: learners whose code is not installed, and learners that failed (`isolate`). Chunks become smaller near
-    the end, so the workers finish at about the same time. `slots` is the number of workers.
+    one trial per chunk. For each split and condition, the trials of the other learners stay together if they fit into a chunk.
+    Two kinds of learners get separate chunks: learners whose code is not installed, and learners that failed (`isolate`).
+    Chunks become smaller near the end, so the workers finish at about the same time. `slots` is the number of workers.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Chunker:
         return block.learners[0] if block.learners[0] in self._isolated else None
 
     def predict_seconds(self, data: int) -> FloatArray:
-        """Predict how many seconds a trial of each learner takes on this data set, or NaN if unknown."""
+        """Predict the seconds that a trial of each learner takes on this data set, or NaN if they are unknown."""
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
@@ -233,8 +233,8 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
     """Make an unfitted copy of an estimator, or raise InputError if this is impossible.
 
     Unlike scikit-learn's `clone`, this function also copies estimators that change their parameters in `__init__`. An estimator
-    without `get_params` is copied with its state. It is refused if attributes with a trailing underscore show that it is
-    fitted.
+    without `get_params` is copied with its state. If attributes with a trailing underscore show that the estimator is fitted,
+    it is refused.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> hasattr(clone_unfitted(GaussianNB().fit([[0.0], [1.0]], [0, 1])), "theta_")
@@ -246,7 +246,7 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
 
 
 def _clone_value(value: Any, name: str) -> Any:
-    """Clone a value. If `clone` fails, build a copy and do not check whether `__init__` changes parameters."""
+    """Clone a value. If `clone` fails, build a copy without checking whether `__init__` changes parameters."""
     from sklearn.base import clone
 
     try:

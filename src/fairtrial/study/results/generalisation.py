@@ -1,4 +1,4 @@
-"""Intervals of the generalisation error of each learner on each data set."""
+"""Intervals for the generalisation error of each learner on each data set."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def compute_generalisation(
 ) -> pd.DataFrame:
     """Compute generalisation intervals for the schemes `nested-cv` and `conservative-z`.
 
-    `trials` are all trials under one condition on the splits that `splitter` draws.
+    `trials` contains all trials under one condition, on the splits that `splitter` draws.
     """
     if isinstance(splitter, NestedCV):
         _check_row_mean(request.measure)
@@ -71,7 +71,7 @@ def compute_generalisation(
 
 
 def compute_corrected_t(archive: Archive, scores: pd.DataFrame, measure: Measure, alpha: float) -> pd.DataFrame:
-    """Compute t intervals, corrected for overlapping training sets, from the scores under one condition."""
+    """Compute t intervals from the scores under one condition, with a correction for overlapping training sets."""
     from scipy.stats import t
 
     shared = keep_shared_splits(scores)

@@ -56,7 +56,7 @@ def compute_learning_curve(
 
 
 def average_learning_curve(frame: pd.DataFrame, measure: Measure, alpha: float) -> pd.DataFrame:
-    """Average learning curves, with t intervals, over the data sets on which every learner has a value at every size."""
+    """Average learning curves over the data sets on which every learner has a value at every size. Add t intervals."""
     import pandas as pd
 
     points = frame.groupby("dataset", sort=False).size()
@@ -83,6 +83,6 @@ def _count_training_rows(archive: Archive, dataset: str, scores: pd.DataFrame) -
 
 
 def _clip(mean: float, half: float, measure: Measure) -> tuple[float, Any, Any]:
-    """Return a mean and its limits, truncated to the range of the measure."""
+    """Return a mean and its confidence limits, which are truncated to the range of the measure."""
     lowest, highest = measure.facts.range
     return mean, float(np.maximum(mean - half, lowest)), float(np.minimum(mean + half, highest))

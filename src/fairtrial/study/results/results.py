@@ -1,4 +1,4 @@
-"""Results of a study: scores, curves, robustness, times and the verdict, all derived from stored predictions."""
+"""Results of a study: scores, curves, robustness, times and the verdict, all computed from the stored trials."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
     Raises
     ------
     StoreError
-        If the file is missing, corrupted or not a results file, or contains no study of this name.
+        If the file is missing, is corrupted, is not a results file, or contains no study.
+    InputError
+        If the file contains no study of this name.
 
     Examples
     --------
@@ -88,8 +90,8 @@ class Results:
 
     `open_results` and `Study.run` return this object. Any measure can be computed later, for example with
     `results.scores("taks")`. By default, two-class measures use the second class in sorted order as the positive class. The
-    study or the argument `positive` (a class, or a mapping of data sets to classes) can choose another class. Returned tables
-    are copies, and computed scores are cached.
+    study or the argument `positive` can choose another class. `positive` is a class, or a mapping of data sets to classes.
+    Returned tables are copies, and computed scores are cached.
 
     Parameters
     ----------
@@ -162,16 +164,16 @@ class Results:
         level : float, optional
             Level of the condition, if it has several levels.
         alpha : float, default 0.05
-            One minus the confidence level.
+            Significance level, and one minus the confidence level.
         **options
             Passed to `scores`.
 
         Returns
         -------
         pandas.DataFrame
-            One row per learner and pair of schemes: mean scores over data sets, their difference, the number of data sets, the
-            statistic, and the p-value. Further columns are the p-value adjusted by Holm's method over all rows, the
-            rank-biserial correlation with its interval, and the outcome.
+            One row per learner and pair of schemes: the mean scores over data sets, their difference, and the number of data
+            sets. Further columns contain the test statistic, the p-value, and the p-value adjusted by Holm's method over all
+            rows. The effect is the rank-biserial correlation with its interval. The last column is the outcome.
 
         Raises
         ------
@@ -200,8 +202,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            All trials, except those on splits that are used only by `generalisation`: the inner splits of the scheme
-            `nested-cv` and the halves of `conservative-z`.
+            All trials except those on splits that only `generalisation` uses. These are the inner splits of `nested-cv` and the
+            halves of `conservative-z`.
         """
         return self._score_cache.load_scored_trials().copy()
 
@@ -217,17 +219,17 @@ class Results:
 
     @property
     def complete(self) -> bool:
-        """Whether every planned trial has run, including failed ones."""
+        """Whether every planned trial has run. Failed trials count as run."""
         return self.missing == 0
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes that help to interpret the scores, about missing and failed trials, abstentions, warnings and slow fits."""
+        """Notes that help to interpret the scores. For example, they report failed trials, abstentions and slow fits."""
         return render_all(self.findings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings that `notes` formats as text, about missing and failed trials, abstentions, warnings and slow fits."""
+        """Findings that help to interpret the scores. The property `notes` contains the same findings as text."""
         findings: tuple[Finding, ...] = self._score_cache.get_or_compute(
             "findings", lambda: collect_findings(self.archive, self._score_cache.load_trials())
         )
@@ -249,7 +251,7 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            Wall-clock and CPU seconds of fitting and predicting, and memory in bytes.
+            Wall-clock and CPU seconds for fitting and predicting, and memory in bytes.
         """
         return summarise_times(self._score_cache.load_trials())
 
@@ -259,8 +261,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            `score` is the mean score of the chosen combination on the inner splits, and `tried` is the number of combinations
-            that were tried. The table is empty if no learner is tuned.
+            `score` is the mean score of the chosen combination on the inner splits. `tried` is the number of combinations that
+            were tried. The table is empty if no learner is tuned.
         """
         return list_choices(self._score_cache.load_trials())
 
@@ -286,8 +288,8 @@ class Results:
         average : str, default "auto"
             How the measure averages over classes.
         pooled : bool, default False
-            Score the test rows of all folds of a repeat together (as fold -1). Some measures need many rows. Pooling assumes
-            that scores of different folds are comparable, although they come from different fits.
+            Score the test rows of all folds of a repeat together (as fold -1), because some measures need many rows. Pooling
+            assumes that predicted scores are comparable across folds, although they come from different fitted models.
         **params
             Parameters of the measure.
 
@@ -295,7 +297,7 @@ class Results:
         -------
         pandas.DataFrame
             One row per trial and measure: data set, condition, level, resampling, learner, repeat, fold, measure, value,
-            status. The value is NaN if the trial failed or has not run, or if the measure is undefined; a warning reports
+            status. The value is NaN if the trial failed or has not run, or if the measure is undefined. A warning reports
             undefined values.
         """
         requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
@@ -305,7 +307,7 @@ class Results:
         return frame
 
     def pack_scores(self) -> dict[str, bytes]:
-        """Pack the scores of the study's measures by name, to be stored in the results file."""
+        """Pack the scores of each declared measure for storage in the results file."""
         parts = [self, *(self.for_resampling(name) for name in self.schemes)] if len(self.schemes) > 1 else [self]
         return {name: packed for part in parts for name, packed in part._score_cache.pack_scores().items()}
 
@@ -325,8 +327,9 @@ class Results:
     ) -> pd.DataFrame:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
-        All learners are averaged over the same splits. A split is left out if a learner has no value on it, unless the learner
-        has no value on any split of the data set. A mean is NaN if a trial of the learner failed or if no common split remains.
+        All learners are averaged over the same splits. A split is left out if a learner has no value on it. Learners without
+        any value on the data set do not affect this choice. A mean is NaN if a trial of the learner failed or if no common
+        split remains.
 
         Parameters
         ----------
@@ -428,9 +431,9 @@ class Results:
         measure : str or Measure, default "accuracy"
             Measure from which the losses are computed.
         by : {"dataset", "all"}, default "dataset"
-            "dataset": losses on each data set, from the splits on which the learner has both a clean and a noisy score. The
+            "dataset": losses on each data set, from the splits that all learners share on both clean and noisy data. The
             delta-method intervals refer to this data set and account for overlapping training sets (Nadeau & Bengio 2003).
-            "all": means, with t intervals, over the data sets on which all learners have a value.
+            "all": means over the data sets on which all learners have a value, with t intervals.
         alpha : float, default 0.05
             One minus the confidence level.
         resampling : str, optional
@@ -460,7 +463,7 @@ class Results:
         resampling: str | None = None,
         **options: Any,
     ) -> pd.DataFrame:
-        """Compute the scores of each learner by training size (condition `train-size`).
+        """Compute the mean scores of each learner by training size (condition `train-size`).
 
         Parameters
         ----------
@@ -507,12 +510,12 @@ class Results:
         average: Any = "auto",
         **params: Any,
     ) -> pd.DataFrame:
-        """Compute intervals of the generalisation error for each data set and learner.
+        """Compute intervals for the generalisation error by data set and learner.
 
         The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024) or `conservative-z` (Nadeau &
-        Bengio 2003). All other schemes use the corrected resampled t interval of the mean over splits (Nadeau & Bengio 2003).
-        With `nested-cv`, the estimate refers to training sets of the size of the data set. With the other methods, the estimate
-        refers to the smaller training sets of the splits.
+        Bengio 2003). All other schemes use the corrected resampled t interval for the mean over splits (Nadeau & Bengio 2003).
+        With `nested-cv`, the estimate refers to training sets as large as the whole data set. With the other methods, it refers
+        to the smaller training sets of the splits.
 
         Parameters
         ----------
@@ -536,8 +539,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            One row per data set and learner: estimate, limits, standard error, number of splits and method. `note` reports
-            trials that failed or have not run, and undefined values. The estimate can then be NaN.
+            One row per data set and learner: estimate, confidence limits, standard error, number of splits and method. `note`
+            reports undefined values, and trials that failed or have not run. The estimate can then be NaN.
 
         Raises
         ------
@@ -570,7 +573,7 @@ class Results:
         return compute_generalisation(archive, trials[mask_condition(trials, facts)], splitter, request, orders, alpha)
 
     def deterioration(self, *, alpha: float = 0.05, resampling: str | None = None) -> pd.DataFrame:
-        """Compute the loss under conditions that change only the test set.
+        """Compute the increase in error rate under conditions that change only the test set.
 
         The performance deterioration (pD) compares the learner with the same learner trained under the condition. Declare the
         condition twice, once with part "test" and once with part "all". See `fairtrial.measures.performance_deterioration`.
@@ -585,7 +588,7 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            Loss in error rate and performance deterioration (pD), with intervals.
+            Increase in error rate (`loss`) with its interval, and performance deterioration (`pd`).
         """
         if len(self.schemes) > 1:
             return self.for_resampling(resampling).deterioration(alpha=alpha)
@@ -607,7 +610,7 @@ class Results:
         average: Any = "auto",
         **params: Any,
     ) -> Verdict:
-        """Compare the learners on one measure under one condition; see `fairtrial.compare`.
+        """Compare the learners on one measure under one condition, as `fairtrial.compare` does.
 
         Parameters
         ----------
@@ -628,9 +631,9 @@ class Results:
             Region of practical equivalence. Default: as declared by the study for its measure.
         failures : {"exclude", "worst-rank", "trivial"}, optional
             "exclude" leaves out learners that never succeeded, then data sets on which any other learner failed. "worst-rank"
-            gives a learner the worst rank on a data set on which it failed, or on the split if there is only one data set.
-            "trivial" gives a failed trial the score of the trivial classifier. Default: as declared by the study, otherwise
-            "exclude".
+            gives a learner the worst rank on each data set on which it failed. With a single data set, this rule applies to
+            each split on which the learner failed. "trivial" gives a failed trial the score of the trivial classifier. Default:
+            as declared by the study, otherwise "exclude".
         positive : class label or mapping, optional
             Positive class of two-class measures, or a mapping of data sets to classes.
         average : str, default "auto"
@@ -687,5 +690,5 @@ class Results:
 
 
 def _ignore_undefined() -> Any:
-    """Ignore warnings about undefined measures, because the result reports them."""
+    """Ignore warnings about undefined measures, because undefined values are visible in the results."""
     return warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning)

@@ -35,12 +35,12 @@ _DETERIORATION_COLUMNS = [
 def compute_losses(
     archive: Archive, scores: pd.DataFrame, measure: Measure, condition: str | None, alpha: float = 0.05
 ) -> pd.DataFrame:
-    """Compute clean and noisy means, RLA and ELA with intervals, for each data set, condition, level and learner.
+    """Compute clean and noisy mean scores, and the losses RLA and ELA with intervals.
 
-    A learner that failed on a data set, either clean or noisy, has no row for the data set. Means are taken over the splits
-    that all remaining learners share under both conditions. If no trial failed, the means equal those of `Results.wide`.
-    Intervals use the delta method, with the variance over splits corrected for overlapping training sets (Nadeau & Bengio
-    2003).
+    The result has a row for each data set, condition, level and learner. A learner has no row for a data set and condition if
+    any of its clean or noisy trials failed there. Means are taken over the splits that all remaining learners share on both
+    clean and noisy data. If no trial failed, the means equal those of `Results.wide`. Intervals use the delta method. The
+    variance over splits is corrected for overlapping training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -66,9 +66,10 @@ def compute_losses(
 
 
 def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Average the losses from `compute_losses`, with t intervals, over the data sets on which all learners have a value.
+    """Average the losses over the data sets on which all learners have a value, and compute t intervals.
 
-    Learners without any value under a condition are ignored when these data sets are chosen.
+    `frame` is the result of `compute_losses`. Learners without any value under a condition are ignored when the data sets are
+    chosen.
     """
     import pandas as pd
 
@@ -87,7 +88,7 @@ def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def _mask_common_datasets(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Mask the data sets on which every learner has a value. Ignore learners without any value under the condition."""
+    """Make a mask of the data sets on which every learner has a value, ignoring learners without any value."""
     defined = frame[frame["ela"].notna()]
     keys = ["condition", "level"]
     learners = defined.groupby(keys, observed=True, dropna=False)["learner"].nunique()
@@ -139,7 +140,7 @@ def _compute_loss(before: FloatArray, after: FloatArray, test_fraction: float, a
 
 
 def _clip_limits(name: str, value: float, half: float) -> dict[str, float]:
-    """Clip the confidence limits of a loss to the range of the loss."""
+    """Clip the confidence limits of a loss to the range of its measure."""
     lowest, highest = get_measure(name).facts.range
     low, high = np.maximum(value - half, lowest), np.minimum(value + half, highest)
     return {name: value, f"{name}_low": float(low), f"{name}_high": float(high)}
@@ -158,13 +159,13 @@ def _warn_undefined_losses(frame: pd.DataFrame) -> None:
 
 
 def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Compute the loss and pD by data set and learner for each condition that changes only the test set.
+    """Compute the increase in error rate, and pD, under each condition that changes only the test set.
 
-    `errors` contains the error rate of each trial. The result contains these columns:
+    `errors` contains the error rate of each trial. The result has a row for each data set and learner, with these columns:
 
-    - `clean` and `error`: error rates of the learner trained on clean data, on the clean and on the changed test set;
+    - `clean` and `error`: error rates of the learner trained on clean data, on the clean and on the changed test sets;
     - `loss`: `error` minus `clean` on the splits that have both, with an interval corrected for overlapping training sets;
-    - `ideal`: error rate of the same learner trained under the condition, which is declared with part "all";
+    - `ideal`: error rate of the same learner trained under the condition (declared with part "all");
     - `trivial`: error rate of predicting the most frequent class of the changed test rows;
     - `pd`: performance deterioration, computed from the means.
     """

@@ -1,4 +1,4 @@
-"""Comparison of the resampling schemes of a study: do the scores of a learner depend on the scheme?"""
+"""Comparison of the resampling schemes of a study, to find out whether the scores of a learner depend on the scheme."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ def compare_schemes(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05) -> 
     """Compare each pair of schemes for each learner by the Wilcoxon signed-rank test over data sets.
 
     `tables` maps each scheme to its table of mean scores, with data sets as rows and learners as columns. Holm's method adjusts
-    the p-values over all rows of the result. The effect is the rank-biserial correlation with its interval. Values are NaN for
-    fewer than 2 data sets. The outcome is "cannot be decided" if there are too few data sets for a significant p-value.
+    the p-values over all rows of the result. The effect is the rank-biserial correlation with its interval. The test results
+    are NaN for fewer than 2 data sets. The outcome is "cannot be decided" if there are too few data sets for a significant
+    p-value.
     """
     import pandas as pd
 
@@ -43,7 +44,7 @@ def compare_schemes(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05) -> 
     frame = pd.DataFrame(lines, columns=_COLUMNS)
     tested = frame["p"].notna()
     frame.loc[tested, "p_adjusted"] = adjust(frame.loc[tested, "p"].to_numpy(), "holm") if tested.any() else np.nan
-    smallest = 2.0 ** (1 - frame.pop("n"))  # of the exact test
+    smallest = 2.0 ** (1 - frame.pop("n"))  # smallest p-value that the exact test can give
     is_decidable = (smallest <= alpha) & (smallest.min() * tested.sum() <= alpha)
     outcomes = np.where(frame["p_adjusted"] <= alpha, "significantly different", "no significant difference")
     return frame.assign(outcome=np.where(is_decidable, outcomes, "cannot be decided"))

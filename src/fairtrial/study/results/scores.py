@@ -91,7 +91,7 @@ class ScoreRequest:
 
 
 def _is_builtin(measure: Measure) -> bool:
-    """Return whether a measure is part of fairtrial, so the version of fairtrial determines its formula."""
+    """Return whether a measure is part of fairtrial. If so, the version of fairtrial determines its formula."""
     return measure.formula.__module__.startswith("fairtrial.")
 
 
@@ -124,7 +124,7 @@ class ScoreCache:
         return trials
 
     def load_scored_trials(self) -> pd.DataFrame:
-        """Load the trials that give scores. Splits that are used only for a standard error are left out."""
+        """Load the trials from which scores are computed. Splits that are used only for a standard error are left out."""
         trials: pd.DataFrame = self.get_or_compute("scored trials", self._select_scored_trials)
         return trials
 
@@ -137,7 +137,7 @@ class ScoreCache:
         return trials[~(trials["fold"] >= limits)].reset_index(drop=True)
 
     def get_declared(self, section: str) -> dict[str, Any]:
-        """Return a section of the declaration without unset values."""
+        """Return a section of the study declaration, without unset values."""
         values = self.archive.declaration.get(section)
         return {name: value for name, value in values.items() if value is not None} if isinstance(values, Mapping) else {}
 
@@ -199,7 +199,7 @@ class ScoreCache:
         return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
 
     def pack_scores(self) -> dict[str, bytes]:
-        """Pack the scores of the declared measures, keyed by the names that `_read_stored` uses."""
+        """Pack the scores of the declared measures. The keys are the names under which the scores are stored."""
         orders = self.get_class_orders(None)
         requests = [request for request in ScoreRequest.from_measures(self.measures) if _is_builtin(request.measure)]
         results = self._get_values(requests, orders, pooled=False)
@@ -212,7 +212,7 @@ class ScoreCache:
     def _read_stored(
         self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool
     ) -> tuple[FloatArray, npt.NDArray[Any]] | None:
-        """Read scores that a run stored with the trials, if there are any."""
+        """Read the scores that a run stored with the trials. Return None if there are none."""
         if not isinstance(self.archive, StoreArchive) or request.key is None or not _is_builtin(request.measure):
             return None
         packed = self.archive.read_derived(self._name_stored(request, orders, pooled))
@@ -223,7 +223,7 @@ class ScoreCache:
         return values, np.frombuffer(packed, dtype=np.uint8, offset=8 * n_lines)
 
     def _name_stored(self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool) -> str:
-        """Derive the name of stored scores from everything that determines them, except the trials."""
+        """Derive the name for storing scores from everything that determines the scores, except the trials."""
         plan = self.archive.hash if isinstance(self.archive, StoreArchive) else ""
         facts = (version("fairtrial"), plan, request.key, orders, pooled)
         return f"scores/{hashlib.sha256(repr(facts).encode()).hexdigest()}"
@@ -244,7 +244,10 @@ class ScoreCache:
         return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)
 
     def pool_repeat(self, trials: pd.DataFrame, repeat: int | None) -> dict[str, Predictions]:
-        """Pool the test rows of one repeat by learner, for one data set and condition. Default: the first repeat."""
+        """Pool the predictions of each learner over the folds of one repeat (default: the first).
+
+        `trials` contains the trials of one data set and condition. Learners with failed or missing trials are left out.
+        """
         repeats = sorted(set(trials["repeat"].tolist()))
         if repeat is None:
             repeat = repeats[0]
@@ -259,7 +262,10 @@ class ScoreCache:
 
 @dataclass(frozen=True, eq=False)
 class ScoreLines:
-    """Rows of a score table. Row i of `frame` uses `trials[starts[i]:starts[i + 1]]`, which is empty if a trial failed."""
+    """Rows of a score table. Row i of `frame` uses the trials `trials[starts[i]:starts[i + 1]]`.
+
+    This range is empty if a trial failed or has not run.
+    """
 
     frame: pd.DataFrame
     trials: IntArray
@@ -274,7 +280,10 @@ class ScoreLines:
 
     @classmethod
     def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
-        """Build one row per repeat, with fold -1. The status is ok, or the status of the first unsuccessful fold."""
+        """Build one row per repeat, with fold -1.
+
+        The status is `ok` if all folds succeeded. Otherwise, it is the status of the first fold that did not succeed.
+        """
         import pandas as pd
 
         groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
@@ -294,14 +303,14 @@ class ScoreLines:
     def compute_values(
         self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Compute the values and the reasons for undefined values, each as an array of measures x rows."""
+        """Compute the values and the reasons for undefined values. Both arrays have the shape (measures, rows)."""
         values = np.full((len(requests), len(self.frame)), np.nan)
         reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
         datasets = self.frame["dataset"].to_numpy()
         for facts, order in zip(archive.datasets, orders, strict=True):
             indices = np.flatnonzero((datasets == facts.name) & (np.diff(self.starts) > 0))
             if len(indices):
-                # Trials are read fastest in the order of the file.
+                # Reading trials in the order of the file is fastest.
                 indices = indices[np.argsort(self.trials[self.starts[indices]], kind="stable")]
                 values[:, indices], reasons[:, indices] = score_predictions(
                     self._iter_predictions(archive, indices), order, requests
@@ -318,7 +327,7 @@ class ScoreLines:
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
     """Join the predictions of several trials. Scores are kept only if all trials have scores of the same kind.
 
-    If the scores of some trials are not probabilities because of abstentions, all scores are joined as decision values.
+    There is one exception: if some scores are not probabilities because of abstentions, all scores are kept as decision values.
 
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> join_predictions([one, one]).y_true.tolist()
@@ -335,7 +344,10 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 def score_predictions(
     trials: Iterable[Predictions], order: ClassOrder, requests: Sequence[ScoreRequest]
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Score trials of one data set. Return values and the reasons for undefined values, as arrays of measures x trials."""
+    """Compute the scores of trials on one data set, and the reasons for undefined scores.
+
+    Both arrays have the shape (measures, trials).
+    """
     values, reasons = [], []
     for batch in iter_prediction_batches(trials):
         value = np.full((len(requests), len(batch)), np.nan)
@@ -406,9 +418,10 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
 
 
 def _score_labels(stack: Stack, measure: LabelMeasure, average: Any, params: dict[str, Any]) -> FloatArray:
-    """Compute a measure of labels. An abstention is an extra label that is never the true class and is left out of class means.
+    """Compute a measure of predicted labels.
 
-    With two classes, an abstention counts as the wrong class, because it could otherwise count as a true negative.
+    Abstentions count as an extra label, which is never the true class and is left out of means over classes. With two classes,
+    an abstention counts as the wrong class, because it could otherwise count as a true negative.
     """
     k, per_class = len(stack.order.order), measure.facts.per_class
     if not stack.abstains:

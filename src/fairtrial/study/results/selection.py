@@ -70,7 +70,7 @@ def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Return whether two levels are equal. The level of a condition without levels may be NaN."""
+    """Return whether two levels are equal. Two NaN levels, as of conditions without levels, count as equal."""
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 
@@ -103,7 +103,7 @@ def format_condition(condition: ConditionFacts) -> str:
 
 
 def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
-    """Choose one or several existing names. None chooses all names."""
+    """Return the selected names as a list, after checking that they exist. None selects all names."""
     available = list(names)
     if selection is None:
         return available
@@ -122,7 +122,7 @@ def choose_dataset(names: Sequence[str], selection: str | None) -> str:
 
 
 def get_declared_splitters(archive: Archive) -> dict[str, Splitter]:
-    """Return the splitters that draw extra splits for a standard error, keyed by the name of the scheme."""
+    """Return the splitters that draw extra splits to estimate a standard error, by the name of the scheme."""
     declared = archive.declaration.get("resampling")
     splitters = {}
     for table in declared if isinstance(declared, (list, tuple)) else [declared]:

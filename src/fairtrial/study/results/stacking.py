@@ -28,9 +28,9 @@ BoolArray = npt.NDArray[np.bool_]
 
 _SPLIT = ["dataset", "repeat", "fold"]
 _ROUNDING = 1e-5
-"""Tolerance for the sum of probabilities, as in the measures."""
+"""Tolerance for the sum of probabilities, the same as in the measures."""
 _OUTSIDE = 1e-9
-"""Tolerance for probabilities outside 0 to 1, as in the measures. Within it, probabilities are clipped."""
+"""Tolerance for probabilities below 0 or above 1, the same as in the measures. Such probabilities are clipped."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class ClassOrder:
     def from_datasets(
         cls, datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
     ) -> tuple[ClassOrder, ...]:
-        """Build an order for each data set. `positive` is a class or a mapping of data sets to classes.
+        """Build the class order of each data set. `positive` is a class or a mapping of data sets to classes.
 
-        `declared` maps data sets to positive classes, which `positive` overrides. A single class applies to the data sets that
-        contain it. All other data sets keep their declared or default class.
+        `declared` maps data sets to positive classes, which `positive` overrides. If `positive` is a single class, it applies
+        to the data sets that contain this class. All other data sets keep their declared or default positive class.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
@@ -131,9 +131,9 @@ def _resolve_positives(datasets: Sequence[DataFacts], positive: object) -> dict[
 
 @dataclass(frozen=True, eq=False)
 class SplitGrid:
-    """The scores of one measure and condition: splits (data set, repeat, fold) by learners.
+    """A table of the scores of one measure and condition. Rows are splits (data set, repeat, fold), and columns are learners.
 
-    A learner that failed on any split of a data set has no value on this data set.
+    A learner that failed on any split of a data set has no values on this data set.
     """
 
     values: pd.DataFrame
@@ -149,7 +149,9 @@ class SplitGrid:
 
     @cached_property
     def shared(self) -> BoolArray:
-        """Mask of the shared splits. On a shared split, every learner that has any value on the data set has a value.
+        """Mask of the shared splits, on which every learner has a value.
+
+        Learners without any value on the data set are ignored.
 
         >>> import pandas as pd
         >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
@@ -184,8 +186,8 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
     """Compute the mean fraction of test rows over splits. Duplicate training rows count once.
 
-    The result is NaN if no split has training rows. If a split divides no group of the data set, groups are counted instead of
-    rows, because rows of the same group are not independent.
+    The result is NaN if no split has training rows. On a split that divides no group, groups are counted instead of rows,
+    because rows of the same group are not independent.
     """
     facts = next(facts for facts in archive.datasets if facts.name == dataset)
     groups = facts.groups
@@ -214,8 +216,8 @@ def find_straddling_groups(groups: IntArray, train: IntArray, test: IntArray) ->
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
     """Compute the half-width of the t interval of a mean over splits. For a single split, the result is NaN.
 
-    The variance of the mean is (1 / J + f / (1 - f)) times the variance of the J contributions, where f is the fraction of test
-    rows (Nadeau & Bengio 2003). There are J - 1 degrees of freedom.
+    The variance of the mean is (1 / J + f / (1 - f)) times the variance of the J contributions (Nadeau & Bengio 2003). Here, f
+    is the fraction of test rows. There are J - 1 degrees of freedom.
 
     >>> round(compute_half_width(np.array([0.8, 0.9, 0.7, 0.8]), 0.25, 0.05), 3)
     0.198
@@ -250,10 +252,10 @@ class Stack:
 
     @classmethod
     def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
-        """Stack trials with the same number of test rows and the same kind of scores. Yield the trial indices and the stack.
+        """Stack trials with the same number of test rows and the same kind of scores.
 
-        Trials that predict a class without rows, or assign a probability to it, use all declared classes. Trials with and
-        without abstentions are stacked separately.
+        Yield each stack with the indices of its trials. Trials that predict a class without rows, or give such a class a
+        positive probability, use all declared classes. Trials with and without abstentions are stacked separately.
         """
         groups: dict[tuple[int, str | None], list[int]] = {}
         for index, predictions in enumerate(trials):
@@ -284,7 +286,7 @@ class Stack:
 
     @cached_property
     def confusion(self) -> Confusion:
-        """Confusion matrices of all trials. Abstentions are an extra last label that is never the true class."""
+        """Confusion matrices of all trials. Abstentions count as an extra last label that is never the true class."""
         k = len(self.order.order)
         return self._count_confusion(
             np.where(self.abstained, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains]
@@ -338,7 +340,7 @@ class Stack:
         return {}
 
     def tally(self, code: int) -> ScoreTally:
-        """Tally the scores of one class against all others."""
+        """Tally the scores of one class. Rows of all other classes count as negatives."""
         if code not in self._tallies:
             column = np.ascontiguousarray(np.where(self.finite[:, None], self._get_column(code), 0.0))
             self._tallies[code] = tally_models(self.true == code, column)
@@ -357,7 +359,7 @@ class Stack:
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
         """True classes, probabilities and class order.
 
-        With three or more classes, the positive class is compared with all others combined.
+        With three or more classes and a positive class, all other classes are combined into one.
         """
         assert self.scores is not None
         positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)

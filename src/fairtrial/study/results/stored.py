@@ -1,4 +1,4 @@
-"""Stored scores of large studies, and a check whether a study has changed since its scores were stored."""
+"""Stored scores of large studies, and a check of whether a study has changed since its scores were stored."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from fairtrial.errors import StoreError
 from fairtrial.study.store.store import open_store
 
 LARGE_STUDY = 20_000
-"""Minimum number of trials for storing the scores of a study. Computing them again would take seconds."""
+"""Minimum number of trials for storing the scores of a study. For larger studies, computing the scores again takes seconds."""
 
 _SOURCE = Path(__file__).parents[2]
 
 
 def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | None = None) -> None:
-    """Store the scores of a large and complete study for its declared measures, unless the file contains them.
+    """Store the scores of a large and complete study for its declared measures, unless the file already contains them.
 
-    With `study_file`, also store the hash that `count_unchanged` compares. If the results file cannot be written, nothing is
-    stored, because scores can always be computed from the predictions.
+    With `study_file`, also store the hash that `count_unchanged` compares. If the results file cannot be written, no error is
+    raised, because scores can always be computed from the predictions.
     """
     from fairtrial.study.results.results import open_results
 
@@ -65,7 +65,7 @@ def count_unchanged(path: Path, study_file: Path) -> int | None:
 
 
 def hash_inputs(study_file: Path) -> str | None:
-    """Hash everything that determines the trials: the study file, data files, installed packages and Python.
+    """Hash everything that determines the trials: the study file, data files, installed packages and Python version.
 
     Return None if this requires loading the study, for example because a data set is a folder or a pattern.
     """
@@ -88,7 +88,7 @@ def _get_name(study: str) -> str:
 
 
 def read_name(study_file: Path) -> str:
-    """Read the name of a study without checking its file."""
+    """Read the name of a study from its study file, without checking the file."""
     try:
         return str(tomllib.loads(study_file.read_bytes().decode("utf-8-sig")).get("name", study_file.stem))
     except (OSError, ValueError, RecursionError):  # the run itself reports a wrong study file
@@ -116,7 +116,10 @@ def _hash_data(folder: Path, text: str) -> str | None:
 
 
 def _list_packages() -> list[str] | None:
-    """List the installed packages with their versions. Return None if a package is editable, because its code can change."""
+    """List the installed packages with their versions.
+
+    Return None if a package other than fairtrial is installed in editable mode, because its code can change.
+    """
     names: list[str] = []
     for folder in dict.fromkeys(sys.path):
         with suppress(OSError):

@@ -52,12 +52,12 @@ _WIDTH = 80
 answer_checks: Registry[Callable[[Results], Sequence[str]]] = Registry(
     "list of raised checks", group="fairtrial.answer_checks", package="fairtrial.report.checks"
 )
-"""Functions that list raised checks that may change the conclusion. The report layer registers them."""
+"""Functions that list raised checks that may change the conclusion. The report package registers them."""
 
 
 @dataclass(frozen=True, eq=False)
 class ResultSummary:
-    """The answer of a study with its means and notes. `Results.summary` builds it.
+    """The answer of a study, with mean scores and notes. `Results.summary` builds this object.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ResultSummary:
     details : sequence of str
         The test, the best learners under the other conditions, and the learners or data sets that are left out.
     means : mapping of str to DataFrame
-        For each measure, a formatted table of learners by conditions.
+        For each measure, a formatted table with learners as rows and conditions as columns.
     notes : sequence of str
         Missing and failed trials, abstentions, warnings and slow fits.
     raised_checks : sequence of str
@@ -112,7 +112,7 @@ class ResultSummary:
         return f"{archive.name}: {counts}, {format_count(len(results.trials()), 'trial')}"
 
     def format_short(self, more: str = "--all") -> str:
-        """Format the answer and the first notes in at most 9 lines; `more` is the command that shows the other notes."""
+        """Format the answer, and as many notes as fit into 9 lines. `more` is the command that shows the other notes."""
         lines, notes = self._format_answer_lines(), [*self.raised_checks, *self.notes]
         while notes:
             first, *others = wrap_lines(collapse_whitespace(notes[0]), _WIDTH - 2)
@@ -239,9 +239,10 @@ def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFac
 
 
 def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:
-    """Format means over data sets as a table of learners by conditions. An asterisk marks means that lack some data sets.
+    """Format means over data sets as a table with learners as rows and conditions as columns.
 
-    `tables` maps each condition to a table with data sets as rows and learners as columns.
+    An asterisk marks means that lack some data sets. `tables` maps each condition to a table with data sets as rows and
+    learners as columns.
     """
     import pandas as pd
 
@@ -297,8 +298,8 @@ class StudyProgress:
     def state(self) -> str:
         """`running`, `finished`, `interrupted`, `not started`, or `incomplete`.
 
-        The state is `incomplete` if trials are missing although the last run ended as planned, as for a shard. It is also
-        `incomplete` if the last run may still be active on another computer.
+        The state is `incomplete` if trials are missing although the last run ended as planned, e.g. because it ran only a
+        shard. The state is also `incomplete` if the last run may still be active on another computer.
         """
         states = [find_run_state(run) for run in self.runs]
         if "running" in states:
@@ -334,7 +335,7 @@ def compute_progress(archive: Archive) -> StudyProgress:
     """Count the trials of a study by learner and status."""
     import pandas as pd
 
-    if isinstance(archive, StoreArchive):  # a results file counts trials without reading them all
+    if isinstance(archive, StoreArchive):  # a results file can count its trials without reading each of them
         counts, has_abstentions = archive.count_trials(), archive.has_abstentions()
     else:
         sizes: Any = archive.trials().groupby(["learner", "status"]).size()
@@ -360,7 +361,7 @@ def _format_run(facts: Any) -> str:
 
 
 def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, ...]:
-    """Collect findings that affect how to read the scores: missing and failed trials, abstentions, warnings and slow fits."""
+    """Collect findings that help to interpret the scores, such as failed trials, abstentions, warnings and slow fits."""
     is_condition_failure = _mask_not_applied(trials)
     return (
         *_find_missing_trials(trials),
@@ -375,7 +376,7 @@ def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, .
 
 
 def _find_guessed_targets(archive: Archive) -> list[Finding]:
-    """Report the data sets whose class is the last column because it was not declared."""
+    """Report the data sets whose last column is used as the class, because no class column was declared."""
     columns = {data.name: str(data.facts["guessed_target"]) for data in archive.datasets if data.facts.get("guessed_target")}
     return [Finding.of("guessed_targets", datasets=tuple(columns), columns=tuple(columns.values()))] if columns else []
 
@@ -423,7 +424,7 @@ def _find_missing_trials(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _mask_not_applied(trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mask trials whose condition failed: all learners failed on the same split with the same InputError."""
+    """Make a mask of trials whose condition failed: all learners failed on the same split with the same InputError."""
     refused = mask_failed(trials) & trials["error"].astype(str).str.endswith("InputError") & (trials["condition"] != CLEAN)
     by_cell = trials.assign(refused=refused).groupby(_CELL, sort=False, observed=True, dropna=False)
     alike = by_cell["refused"].transform("all") & (by_cell["message"].transform("nunique") == 1)
@@ -472,7 +473,7 @@ def _find_failures(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _find_warnings(trials: pd.DataFrame) -> list[Finding]:
-    """Report each kind of warning once, with all learners that gave it. The first line of a trial's notes gives the kind."""
+    """Report each kind of warning once, with all learners that issued it. The first line of the notes determines the kind."""
     warned = trials[(trials["status"] == "ok") & trials["notes"].notna()]
     kinds = warned["notes"].astype(str).map(lambda notes: generalize_message(notes.splitlines()[0]))
     return [
@@ -507,7 +508,7 @@ def _compute_fit_ratios(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[f
 
 
 def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
-    """Report learners whose fits took much longer than their CPU time, so their wall-clock times are not comparable."""
+    """Report learners whose fits took much longer than their CPU time. Their wall-clock times are not comparable."""
     frame, _, is_slow = _compute_fit_ratios(trials)
     slow = frame[is_slow]
     if slow.empty:
@@ -517,7 +518,7 @@ def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
 
 
 def find_oversubscription(runs: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> list[Finding]:
-    """Report whether the machine had more work than its processors could handle. Wall-clock times are then too long."""
+    """Report whether the machine had more work than its processors could handle, which makes wall-clock times too long."""
     local_runs = [run for run in runs if run.get("engine") in ("local", "dask")]
     causes = dict.fromkeys(cause for run in local_runs for cause in _list_load_causes(run))
     causes |= dict.fromkeys(_list_thread_causes(local_runs, trials))

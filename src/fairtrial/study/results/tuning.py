@@ -1,4 +1,4 @@
-"""Parameters that tuned learners chose, by fold and in total."""
+"""Parameters that tuned learners chose: a list by trial, and counts of the chosen values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_VALUES = 8
-"""Maximum number of different chosen numbers that are listed. More numbers are summarized as a range."""
+"""Maximum number of different chosen numbers that are listed separately. More numbers are summarized as a range."""
 
 
 def list_choices(trials: pd.DataFrame) -> pd.DataFrame:
@@ -36,7 +36,9 @@ def list_choices(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_choices(choices: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each value was chosen, by learner, data set and parameter. Many different numbers become a range.
+    """Count how often each value was chosen, by learner, data set and parameter.
+
+    More than 8 different numbers are summarized as a range.
 
     >>> import pandas as pd
     >>> line = {"learner": "knn", "dataset": "iris", "parameter": "k", "value": [3, 5, 3]}

@@ -71,7 +71,7 @@ def build_verdict(
     divided = _find_divided_groups(archive, treated)
     if divided is None:
         return verdict
-    if verdict.unit == "split" and not _is_temporal(archive):  # no test on splits accounts for divided groups
+    if verdict.unit == "split" and not _is_temporal(archive):  # no test on splits accounts for groups with rows in both sets
         return replace(verdict, undecidable=replace(divided, kind="groups_undecidable"))
     return replace(verdict, caveats=(divided, *verdict.caveats))
 
@@ -91,7 +91,7 @@ def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
 
 
 def _is_temporal(archive: Archive) -> bool:
-    """Return whether the splits are temporal. Temporal splits predict later rows of a group from earlier rows on purpose."""
+    """Return whether the splits are temporal. Such splits deliberately use earlier rows of a group to predict later ones."""
     declared = archive.declaration.get("resampling") or {}
     return declared.get("scheme") == "temporal" or str(declared.get("splitter")).endswith(".TimeSeriesSplit")
 
@@ -171,7 +171,7 @@ def _check_values(archive: Archive, left: pd.DataFrame, request: ScoreRequest) -
 
 
 def _find_test_fraction(archive: Archive, scores: pd.DataFrame) -> float | None:
-    """Find the mean fraction of test rows on the first data set. Return None for folds, whose number implies the fraction."""
+    """Find the mean fraction of test rows on the first data set. Return None if this fraction is 1 / number of folds."""
     first = scores[scores["dataset"] == scores["dataset"].iloc[0]].drop_duplicates(["repeat", "fold"])
     splits = list(zip(first["repeat"].tolist(), first["fold"].tolist(), strict=True))
     fraction = compute_test_fraction(archive, str(first["dataset"].iloc[0]), splits)
@@ -187,9 +187,10 @@ def apply_policy(
     request: ScoreRequest,
     orders: Sequence[ClassOrder],
 ) -> tuple[pd.DataFrame, list[Finding]]:
-    """Apply the policy for failed trials to the scores under one condition. If trials failed, findings report the policy.
+    """Apply the policy for failed trials to the scores under one condition.
 
-    `trials` are the rows of `archive.trials()` that belong to `scores`, in the same order.
+    Return the scores, and findings that report the policy if trials failed. `trials` are the rows of `archive.trials()` that
+    belong to `scores`, in the same order.
     """
     check_one_of("failures", policy, POLICIES)
     bad = mask_failed(scores)
@@ -249,10 +250,11 @@ def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.
 
 
 def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
-    """Compute the worst possible value of the measure or, if there is none, a value worse than all scores.
+    """Return the worst possible value of the measure, or a value that is worse than all scores.
 
-    A computed value differs from the worst score by the range of the scores. A value only slightly worse than the other
-    scores would get the smallest rank in a signed-rank test, which would favour the learner that failed.
+    The second value is used if the worst possible value is infinite or is already the worst score. This value differs from the
+    worst score by the range of the scores. A smaller difference could get the smallest rank in a signed-rank test, which would
+    favour the failed learner.
     """
     low, high = measure.facts.range
     end, sign = (low, 1.0) if measure.facts.direction == "max" else (high, -1.0)
@@ -278,7 +280,7 @@ def _assign_trivial(
 
 
 def _index_succeeded_trials(trials: pd.DataFrame) -> dict[tuple[str, int, int], int]:
-    """Find one successful trial of each split. All learners have the same test rows, which the condition may have changed."""
+    """Find one successful trial of each split, from which the test rows under the condition can be read."""
     good = trials[trials["status"] == "ok"].drop_duplicates(_SPLIT)
     keys = zip(*(good[name].tolist() for name in _SPLIT), strict=True)
     return dict(zip(keys, good["trial"].tolist(), strict=True))

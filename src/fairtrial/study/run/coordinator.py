@@ -63,9 +63,9 @@ def run_study(
 ) -> RunSummary:
     """Run the trials of a study that are not yet in the results file, and store their records.
 
-    See `Study.run` for the parameters. The run stores the records of finished trials and ends early if `stop` is set, Ctrl-C is
-    pressed once, or SIGTERM is received. If a condition cannot be applied to any data set, a SpecError is raised before the
-    first trial. If no trial is missing, no process is started. If the results file is corrupted, its intact trials are
+    See `Study.run` for the parameters. The run ends early if `stop` is set, if the user presses Ctrl-C once, or on SIGTERM. It
+    then stores the records of finished trials. If a condition cannot be applied to any data set, a SpecError is raised before
+    the first trial. If no trial is missing, no process is started. If the results file is corrupted, its intact trials are
     recovered and the other trials run again.
     """
     check_engine(engine, jobs)
@@ -324,7 +324,7 @@ def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
 
 @dataclass(frozen=True, eq=False)
 class SentChunk:
-    """A chunk sent to the engine, and how often it was lost or came back without trial records."""
+    """A chunk sent to the engine, and how often it was lost or returned without trial records."""
 
     chunk: Chunk
     losses: int = 0
@@ -334,7 +334,7 @@ class SentChunk:
 class InFlight:
     """The chunks that an engine has received but not yet returned.
 
-    `datasets` returns a data set by its content hash. It is called if a worker requests a data set.
+    The function `datasets` returns a data set by its content hash. It is called if a worker requests a data set.
     """
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
@@ -424,7 +424,7 @@ class InFlight:
         return answer  # type: ignore[no-any-return]
 
     def _handle_stopped(self, sent: SentChunk) -> None:
-        """Resend the trials of a chunk that its worker has not run because it was stopped."""
+        """Resend the trials of a chunk that have no record because their worker was stopped."""
         if sent.empty_returns < MAX_EMPTY_RETURNS:
             self._submit(sent)
         else:

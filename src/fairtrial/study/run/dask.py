@@ -90,7 +90,7 @@ def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[]
 
 
 def _list_loss_errors() -> tuple[type[BaseException], ...]:
-    """List the dask errors which mean that work was lost because its worker was lost."""
+    """List the errors that dask raises if work is lost together with its worker."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
@@ -180,7 +180,7 @@ class _ThreadCounter:
 
 
 def _ignore_errors(action: Callable[[], Any]) -> None:
-    """Call a function and ignore its errors, which do no harm during shutdown because all records are stored."""
+    """Call a function and ignore its errors. Errors during shutdown are harmless, because all records are stored."""
     with contextlib.suppress(Exception):
         action()
 

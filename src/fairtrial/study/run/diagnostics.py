@@ -60,7 +60,7 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """Create the failure of a trial whose process could not report it, and include the printed output."""
+        """Create the failure of a trial whose process could not report the failure itself. Include the printed output."""
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 

@@ -183,9 +183,9 @@ def estimate(
     `times` maps pairs of data set hash and learner hash to the mean seconds and the number of stored trials.
 
     Unless `tries` is False, each learner without stored times runs one trial on the data set of median size, without
-    perturbation. This trial ends after 10 seconds, or at the time limit of the study if it is lower. On other data sets, the
-    time is assumed to be proportional to the number of rows, up to the time limit. The measured time to start a worker is
-    added.
+    perturbation. This trial ends after 10 seconds, or at the time limit of the study if that limit is lower. On other data
+    sets, the time is assumed to be proportional to the number of rows, up to the time limit. The measured time that a worker
+    takes to start is added.
     """
     check_whole_number("jobs", jobs, 1)
     if not missing.any():
@@ -314,7 +314,7 @@ def _get_seconds(record: TrialRecord, time_limit: float) -> float:
 
 
 class _ConditionOutcome(NamedTuple):
-    """The outcome of applying a condition to a data set. Both are given by their index in the plan.
+    """The outcome of applying a condition to a data set. The condition and the data set are given by their indices in the plan.
 
     `message` is the error message, or None if the condition could be applied.
     """

@@ -37,7 +37,7 @@ Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
 engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
-"""Functions that open an engine, by its name or the form of its address (`dask://host:port`).
+"""Functions that open an engine, by the name of the engine or the form of its address (`dask://host:port`).
 
 They are called as `open(engine, jobs, packages)`.
 """
@@ -47,7 +47,7 @@ def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
     """Register the function that opens an engine (decorator).
 
     `name` is the name of the engine, or the form of its addresses, such as `mine://host:port`. The function receives the name
-    or address that the user gave, the number of jobs or None, and the packages whose versions must match.
+    or address that the user gave, the number of jobs (or None), and the packages whose versions must match.
     """
 
     def register(open_it: OpenEngine) -> OpenEngine:
@@ -64,7 +64,7 @@ class Engine:
     name: str
     executor: Executor
     work: Work
-    """The submitted function. It takes a chunk and its data set or None, and returns trial records or a `DataRequest`."""
+    """Function that runs a chunk. It takes the chunk and its data set or None. It returns trial records or a `DataRequest`."""
     workers: Callable[[], int]
     """Returns the number of chunks that can run at once."""
     shutdown: Callable[[], None]
@@ -77,7 +77,7 @@ class Engine:
 
     @property
     def slots(self) -> int:
-        """Number of chunks to submit. It exceeds the number of workers, so no worker has to wait for a chunk."""
+        """Number of chunks to keep submitted. It exceeds the number of workers, so no worker has to wait for a chunk."""
         running = max(1, self.workers())
         return running + 1 + running // 2
 
@@ -86,7 +86,7 @@ class Engine:
         return self.executor.submit(self.work, chunk, dataset)
 
     def is_loss(self, exception: BaseException) -> bool:
-        """Whether the error means that the work was lost and must be resent."""
+        """Return whether the error means that the work was lost and must be resent."""
         return isinstance(exception, self.loss_errors)
 
     def close(self) -> None:
@@ -100,8 +100,8 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
     Parameters
     ----------
     engine : str or Executor
-        `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. The caller must
-        close an executor.
+        `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. If you pass an
+        executor, you must close it yourself.
     jobs : int, optional
         Number of chunks to run in parallel. Default: the number of usable cores.
     packages : iterable of str
@@ -143,7 +143,7 @@ def check_system() -> None:
 
 
 def _find_name(engine: str) -> str:
-    """Find the registered name of an engine. The name of an address is its form, such as `dask://host:port`."""
+    """Find the registered name of an engine. For an address, this name is its form, such as `dask://host:port`."""
     if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
@@ -190,14 +190,14 @@ def count_usable_cores() -> int:
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """Runs chunks, possibly on other machines. Workers with other package versions than the coordinator are refused."""
+    """Runs chunks, possibly on other machines. Workers with different package versions are refused."""
 
     run: str
     versions: Mapping[str, str]
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Start a new run in which the versions of these packages and of `DECISIVE` are checked."""
+        """Create a run that checks the versions of these packages and of those in `DECISIVE`."""
         return cls(create_run_id(), get_versions(dict.fromkeys([*DECISIVE, *packages])))
 
     def __call__(self, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:

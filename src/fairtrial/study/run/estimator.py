@@ -60,7 +60,7 @@ class TrialLearner:
 
 
 class PreparedEstimator:
-    """An unfitted estimator, with methods that convert tables and classes to the form it accepts."""
+    """An unfitted estimator, with methods that convert tables and classes to the form that it accepts."""
 
     def __init__(self, estimator: Any, *, is_bare: bool = False) -> None:
         self.prototype = estimator
@@ -88,7 +88,7 @@ class PreparedEstimator:
         return estimator.set_params(**dict.fromkeys(self._named, seed)) if self._named else estimator
 
     def convert_table(self, X: Any, data: TrialData) -> Any:
-        """Convert a table to a frame if the estimator may use column names."""
+        """Convert a table to a data frame if the estimator may use column names."""
         return data.to_frame(X) if self._by_name else X
 
     def convert_classes(self, codes: IntArray, data: TrialData) -> Any:
@@ -200,14 +200,14 @@ def _is_reader(value: Any) -> bool:
 
 
 def _is_plain_sklearn(estimator: Any) -> bool:
-    """Whether the estimator is a scikit-learn learner without components. Such learners accept labels in any form."""
+    """Return whether the estimator is a scikit-learn learner without components. It then accepts labels in any form."""
     components = (value for value in _get_parameters(estimator).values() if not isinstance(value, np.ndarray))
     alone = not any(hasattr(value, "fit") or isinstance(value, (list, tuple)) for value in components)
     return alone and type(estimator).__module__.split(".")[0] == "sklearn"
 
 
 def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
-    """Whether an estimator or a component may use column names.
+    """Return whether an estimator or a component may use column names.
 
     This applies to classes of unknown packages, to pipelines, and to estimators whose parameters contain column names.
     """
@@ -225,7 +225,7 @@ def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
 
 
 def _is_plain(estimator: Any, path: list[str]) -> bool:
-    """Whether a parameter can be set as an attribute, because all its owners use `set_params` of scikit-learn."""
+    """Return whether a parameter can be set as an attribute, because all its owners use `set_params` of scikit-learn."""
     from sklearn.base import BaseEstimator
 
     owner = estimator

@@ -1,6 +1,6 @@
 """Fork server: a process that imports all modules once and then forks worker processes.
 
-It also kills the process trees of workers and reports how workers exit.
+This process also kills the process trees of workers and reports how workers exit.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _MAIN = (
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
 )
 _START_SECONDS = 120.0
-_MAX_STARTS = 3  # how often a fork server is started if it is killed before it answers
+_MAX_STARTS = 3  # maximum number of starts of a fork server that is killed before it answers
 _KILL_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _EXIT_SECONDS = 1.0
@@ -123,7 +123,7 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Whether the import path, environment variables and working folder are as they were when the server started."""
+        """Return whether the import path, environment variables and working folder are unchanged since the server started."""
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
@@ -190,7 +190,7 @@ class ForkServerClient:
         self._send_request(SHOW_STACK)
 
     def close(self, worker: int | None = None) -> None:
-        """End the fork server and its worker, by force if necessary. A forked copy of this process only closes its sockets."""
+        """End the fork server and its worker, by force if necessary. A forked copy of this process closes only its sockets."""
         if self.control is not None:
             self.control.close()
         process, self._process, self.control = self._process, None, None

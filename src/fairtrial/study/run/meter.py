@@ -49,7 +49,7 @@ class Meter:
             self.figures[f"{name}_cpu"] = time.process_time() - cpu
 
     def measure_memory(self) -> int | None:
-        """Return by how many bytes the peak memory has grown, or None if this cannot be measured."""
+        """Return the growth of the peak memory in bytes, or None if it cannot be measured."""
         growth = measure_resident_peak() - self._start
         return growth if self._is_measurable and growth > 0 else None
 
@@ -92,7 +92,7 @@ def _find_trim_function() -> Callable[[int], int] | None:
 
 
 def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any:
-    """Open a system file and call `action` on it. Return None if the file does not exist or is not accessible."""
+    """Open a system file and call `action` on it. Return b"" if the file does not exist or is not accessible."""
     # The file is opened each time. If it stayed open across a fork, it would still describe the parent process.
     try:
         file = os.open(path, flags)
@@ -143,7 +143,7 @@ class LoadMeter:
 
 
 def _read_processor_times() -> list[int]:
-    """Read the CPU times: user, nice, system, idle, iowait, irq, softirq and steal. Return [] on systems other than Linux."""
+    """Read the CPU times: user, nice, system, idle, iowait, irq, softirq and steal. The list is empty except on Linux."""
     line = _use_system_file("/proc/stat", os.O_RDONLY, lambda file: os.read(file, 4096)).split(b"\n")[0]
     return [int(value) for value in line.split()[1:9]]
 
@@ -193,7 +193,7 @@ def _list_settings() -> list[_ProcessSetting]:
 
 
 def _make_environment_setting() -> _ProcessSetting:
-    """Build the setting for environment variables. They are read as bytes, which takes less time than decoding them."""
+    """Build the setting for environment variables. To save time, the variables are read as bytes and not decoded."""
     variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
 
     def write(saved: dict[bytes, bytes]) -> None:

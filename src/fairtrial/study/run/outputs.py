@@ -1,4 +1,4 @@
-"""Check the output of a fitted learner: a class or an abstention for each row, and a score for each row and class."""
+"""Check the output of a fitted learner: its predicted classes or abstentions, and its scores for each class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROUNDING = 1e-5  # rounding error in single precision with a thousand classes
 class EstimatorScores:
     """Scores with a column for each declared class.
 
-    `note` explains why scores that should be probabilities are not valid.
+    If the learner returned invalid probabilities, `note` explains the problem.
     """
 
     values: FloatArray
@@ -31,11 +31,11 @@ class EstimatorScores:
     note: str | None = None
 
     def add_noise(self, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
-        """Add noise, and return the scores, the realized level, and the number of changed scores.
+        """Add noise. Return the noisy scores, the realized noise level, and the number of changed scores.
 
-        With two classes, noise is added to the score of the second class. The score of the first class is then 1 minus this
-        probability, or minus this decision value. With more classes, noise is added to each score. Scores remain probabilities
-        only if there are two classes and the scores are clipped.
+        With two classes, noise is added to the score of the second class. The score of the first class is then 1 minus the
+        noisy probability, or the negated noisy decision value. With more classes, noise is added to each score. Scores remain
+        probabilities only if there are two classes and the scores are clipped.
         """
         if self.values.shape[1] != 2:
             changed = noise.apply(self.values.T, None, rng)
@@ -49,7 +49,7 @@ class EstimatorScores:
 
 @dataclass(frozen=True, eq=False)
 class PredictionOutput:
-    """The output of a fitted learner. `abstention` is its label for abstentions, or None if it has no such label."""
+    """The output of a fitted learner. `abstention` is the label that marks abstentions, or None if there is no such label."""
 
     predicted: Any
     scores: Any = None
@@ -58,7 +58,7 @@ class PredictionOutput:
 
     @classmethod
     def from_estimator(cls, fitted: Any, X: Any) -> PredictionOutput:
-        """Predict classes and, if possible, scores: probabilities if available, else decision values."""
+        """Predict classes and, if possible, scores: probabilities if available, otherwise decision values."""
         predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
         for method in _METHODS:
             if hasattr(fitted, method):
@@ -66,9 +66,9 @@ class PredictionOutput:
         return cls(predicted, abstention=abstention)
 
     def encode_predictions(self, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
-        """Encode predictions as indices of the declared classes, or ABSTAINED.
+        """Encode predictions as indices of the declared classes, and abstentions as ABSTAINED.
 
-        If the abstention label is also a declared class, it counts as the class.
+        If the abstention label is also a declared class, it is treated as this class.
 
         >>> PredictionOutput(["b", "a", "?"], abstention="?").encode_predictions(3, np.array(["a", "b"]), "Mine").tolist()
         [1, 0, -1]
@@ -93,7 +93,7 @@ class PredictionOutput:
         """Arrange the scores in the order of the declared classes. Return None if the learner provides no scores.
 
         A class without training rows gets probability 0, or the smallest decision value. `trained` contains the class codes of
-        the training rows. With `pairs`, decision values refer to pairs of classes. They are refused if there are more than two
+        the training rows. With `pairs`, decision values refer to pairs of classes, and are refused if there are more than two
         classes.
 
         >>> output = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")

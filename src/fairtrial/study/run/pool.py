@@ -1,8 +1,8 @@
-"""The pool of supervisors in this process. Each chunk borrows a supervisor, and idle supervisors are kept for 10 seconds.
+"""The pool of supervisors in this process. Each chunk uses one supervisor, and idle supervisors are kept for 10 seconds.
 
-Several runs can share a process or a cluster worker. Each run has an id that is sent with its chunks, and ending a run stops
-only its own chunks. If a supervisor switches to another run, it gets a new worker process, so no state or outdated code of a
-learner is passed on. The supervisor keeps its fork server, because a new one takes about a second to start.
+Several runs can share a process or a cluster worker. Each run has an id, which is sent with its chunks. Ending a run stops only
+the chunks of this run. A supervisor that switches to another run gets a new worker process, so no state or outdated code of a
+learner is passed on. It keeps its fork server, because a new one takes about a second to start.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_BYTES = 1 << 30
 
 
 def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
-    """Run a chunk, or return a `DataRequest` if its data set is not cached in this process. Engines submit this function."""
+    """Run a chunk, or return a `DataRequest` if its data set is not cached in this process. Engines call this function."""
     if dataset is not None:
         if dataset.content_hash != chunk.data:
             raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
@@ -144,9 +144,9 @@ class _IdleSupervisor(NamedTuple):
 
 
 class DatasetCache:
-    """A cache of data sets by content hash. Their number and total size are limited.
+    """A cache that finds data sets by their content hash.
 
-    The least recently used data sets are dropped first.
+    The number and the total size of the cached data sets are limited. The least recently used data sets are dropped first.
 
     >>> import fairtrial
     >>> iris = fairtrial.data.load("iris")

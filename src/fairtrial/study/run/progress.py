@@ -297,8 +297,8 @@ class _LearnerTimes:
 def choose_progress(progress: bool | Progress | None) -> Progress:
     """Choose a progress display.
 
-    True selects the live display, and False no display. None selects the live display in terminals and notebooks, and plain
-    lines elsewhere. A display is returned unchanged.
+    True selects the live display, and False selects no display. None selects the live display in terminals and notebooks, and
+    plain lines elsewhere. A custom display is returned unchanged.
 
     >>> type(choose_progress(False)).__name__
     'SilentProgress'

@@ -1,4 +1,4 @@
-"""Messages between a supervisor and its worker. Messages use a socket, and the output of trials uses a pipe."""
+"""Messages between a supervisor and its worker. Messages are sent through a socket, and the output of trials through a pipe."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Inbox:
         self._bytes += piece
 
     def take(self) -> Frame | None:
-        """Take the next complete message, if any. Raise MalformedMessageError if it does not start with the token."""
+        """Take the next complete message, if any. Raise MalformedMessageError if the message does not start with the token."""
         buffer = self._bytes
         if not buffer:
             return None
@@ -95,7 +95,7 @@ class WorkMessage(NamedTuple):
 
     @classmethod
     def decode(cls, payload: bytes) -> WorkMessage:
-        """Decode a payload. Only workers call this, with messages from their supervisor."""
+        """Decode a payload. Only workers call this method, and only on messages from their supervisor."""
         (length,) = _LENGTH.unpack_from(payload)
         body = memoryview(payload)[_LENGTH.size :]
         dataset = pickle.loads(body[:length]) if length else None

@@ -91,7 +91,7 @@ class Supervisor:
         return self._processes.data
 
     def reset(self) -> bool:
-        """End the worker, because it may keep state of a study. Return whether the supervisor can be used again."""
+        """End the worker, because it may retain state from a study. Return whether the supervisor can be used again."""
         with self._busy:
             self._processes.drop_worker()
             return self.usable and self._processes.fork_server.is_current()
@@ -148,7 +148,7 @@ class Supervisor:
                 self._processes.drop_worker()
                 records += [replace(refusal.record, key=task.key) for task in part.tasks]
             except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
-                # `_collect` could not attribute this to a trial, because the fork server exited or the worker did not start.
+                # This cannot be attributed to a trial, because the fork server exited or the worker did not start.
                 end, log = self._processes.drop_after(error)
                 index = len(records)
                 if started and index == suspect:
@@ -233,7 +233,7 @@ class _ChunkRefusedError(Exception):
 
 
 def _was_killed(end: ProcessExit | None) -> bool:
-    """Whether SIGTERM or SIGKILL ended the process, e.g. from the system or an operator. Crashes have other signals."""
+    """Return whether SIGTERM or SIGKILL ended the process. After a crash, the signal is a different one."""
     return end is not None and os.waitstatus_to_exitcode(end.status) in _KILL_SIGNALS
 
 
@@ -249,7 +249,7 @@ def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: Trial
 
 
 def _compute_growth(worker: WorkerConnection, end: ProcessExit) -> int | None:
-    """Compute by how many bytes the peak memory has grown since the chunk started. Return None if this is unknown."""
+    """Compute the growth of the peak memory in bytes since the start of the chunk, or None if it is unknown."""
     return max(0, end.peak - worker.resident) if end.peak and worker.resident else None
 
 
@@ -272,10 +272,10 @@ class OutOfTimeError(Exception):
 
 
 class WorkerConnection:
-    """The connection to a worker process. `data` is the content hash of its data set.
+    """The connection to a worker process. `data` is the content hash of the loaded data set.
 
-    `owner` is a pickled learner whose code is not installed and which has this worker to itself. It is b"" if learners share
-    the worker.
+    A learner whose code is not installed has a worker to itself. `owner` is this learner in pickled form, or b"" if several
+    learners share the worker.
     """
 
     def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool], owner: bytes = b"") -> None:
@@ -453,7 +453,7 @@ class ProcessPair:
     def drop_after(self, error: Exception) -> tuple[ProcessExit | None, str | None]:
         """End the processes after a failure that cannot be attributed to a trial.
 
-        Return the exit of the worker, or None if it is unknown, and the output of the worker.
+        Return the exit of the worker (None if unknown) and the output of the worker.
         """
         log = None if self._worker is None else self._worker.log()
         if isinstance(error, ForkServerLostError):

@@ -157,7 +157,7 @@ def _make_seeded_estimator(prepared: PreparedEstimator, seed: int) -> Any:
 
 
 def _select_roles(estimator: Any, data: TrialData, rows: IntArray) -> dict[str, Any]:
-    """Select the groups and times of the training rows. Only tuned learners need them, for their inner splits."""
+    """Select the groups and times of the training rows. Only tuned learners need these values, for their inner splits."""
     roles = {name: values[rows] for name, values in (("groups", data.groups), ("time", data.time)) if values is not None}
     if not roles:
         return {}
@@ -167,7 +167,7 @@ def _select_roles(estimator: Any, data: TrialData, rows: IntArray) -> dict[str, 
 
 
 def _select_few_rows(codes: IntArray) -> IntArray:
-    """Select about 40 rows, in proportion to the class sizes but at least two rows of each class if possible."""
+    """Select about 40 rows in proportion to the class sizes, with at least two rows of each class if possible."""
     if len(codes) <= _WARM_UP_ROWS:
         return np.arange(len(codes))
     groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]

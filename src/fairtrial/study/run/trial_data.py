@@ -89,8 +89,8 @@ class TrialData:
 class TrialRows:
     """A training or test set: row positions in the data set, class codes, and the table if the condition changed it.
 
-    `level` is the realized level of the condition, and `changed` is the number of changes. Both are None if the condition was
-    not applied.
+    `level` is the realized level of the condition, and `changed` is the number of changes. Both values are None if the
+    condition was not applied.
     """
 
     rows: IntArray
@@ -100,7 +100,7 @@ class TrialRows:
     changed: int | None = None
 
     def take_table(self, data: TrialData, positions: IntArray | None = None) -> Any:
-        """Take the table, or some of its rows, as a copy."""
+        """Return a copy of the table, or of some of its rows."""
         if self.changed_table is None:
             return data.take_rows(self.rows if positions is None else self.rows[positions])
         if positions is None:
@@ -108,7 +108,7 @@ class TrialRows:
         return getattr(self.changed_table, "iloc", self.changed_table)[positions].copy()
 
     def is_finite(self, data: TrialData) -> bool:
-        """Whether the table contains only finite numbers."""
+        """Return whether the table contains only finite numbers."""
         if self.changed_table is None and data.finite:
             return True
         table = data.take_rows(self.rows) if self.changed_table is None else self.changed_table
@@ -126,7 +126,7 @@ class TrialSplit:
 
 
 def apply_condition(data: TrialData, rows: SplitRows, condition: Condition, seed: int) -> TrialSplit:
-    """Apply a condition to the training and test sets of a split, with separate random numbers.
+    """Apply a condition to the training and test sets of a split. Each set has its own random numbers.
 
     >>> import fairtrial
     >>> rows = SplitRows(np.arange(0, 150, 2), np.arange(1, 150, 2), 0, 0)

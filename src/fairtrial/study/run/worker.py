@@ -191,7 +191,7 @@ def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
 class ProcessState:
     """Process state that is restored after each trial, so trials cannot affect each other.
 
-    `link` is the file descriptor of the connection to the supervisor. Trials must not close it.
+    `link` is the file descriptor of the connection to the supervisor. Trials must not close this descriptor.
     """
 
     def __init__(self, link: int) -> None:
@@ -211,7 +211,7 @@ class ProcessState:
             self._resident = measure_resident_memory()
 
     def limit_memory(self, size: int | None) -> None:
-        """Limit the growth of the address space in bytes, if the system reports its size. None means no limit."""
+        """Limit the growth of the address space to `size` bytes, if the system reports its current size. None sets no limit."""
         used = 0 if size is None else _read_statm(0)
         if size is None or not used:
             return
@@ -231,7 +231,7 @@ class ProcessState:
     def restore(self, *, check_memory: bool) -> bool:
         """Restore the state. Return whether the process can run further trials.
 
-        With `check_memory`, a process whose memory has grown too much cannot.
+        With `check_memory`, the result is also False if the memory of the process has grown too much.
         """
         for signal_number, handler in self._handlers.items():
             if signal.getsignal(signal_number) is not handler:
@@ -263,7 +263,7 @@ class ProcessState:
 
 
 def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
-    """Restore a resource limit as far as possible. A lowered hard limit can rarely be raised again."""
+    """Restore a resource limit as far as possible. A process can rarely raise a hard limit that was lowered."""
     current = resource.getrlimit(resource_id)
     if current == bounds:
         return True

@@ -51,9 +51,10 @@ _LINK_COLUMNS = ("dataset", "condition", "split", "learner")
 
 @dataclass(frozen=True, eq=False)
 class PlannedTrials:
-    """The trials that are planned in the header of a study, with lookup tables for ids.
+    """The planned trials of a study, with lookup tables for ids.
 
-    The lookup tables map ids in the file to indices in the header. The ids of other studies are mapped to -1.
+    The lookup tables map ids in the file to indices in the header of the study. Ids that this study does not use are mapped to
+    -1.
     """
 
     header: Mapping[str, Any]
@@ -102,7 +103,7 @@ class PlannedTrials:
 def build_trials_frame(
     connection: sqlite3.Connection, path: Path, planned: PlannedTrials, seed: int, protocol: int
 ) -> pd.DataFrame:
-    """Build the table of trials: one row per planned trial, in the order of the header, with TRIAL_COLUMNS."""
+    """Build the table of trials, with one row per planned trial in the order of the header. TRIAL_COLUMNS lists the columns."""
     import pandas as pd
 
     n_lines = int(planned.starts[-1])
@@ -180,7 +181,7 @@ def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
 
 
 def _build_lookup(indices: Mapping[int, int]) -> IntArray:
-    """Build a table that maps ids to indices. An extra entry at the end ensures that it is never empty."""
+    """Build a table that maps ids to indices. An extra entry at the end ensures that the table is never empty."""
     table = np.full(max(indices, default=0) + 2, -1, dtype=np.intp)
     for number, index in indices.items():
         table[number] = index
@@ -215,7 +216,7 @@ class StoreArchive:
     header: Mapping[str, Any]
     protocol: int
     hash: str
-    """Hash of the plan. If the archive contains one of several resampling schemes, the name of the scheme follows."""
+    """Hash of the plan. If the archive contains one of several resampling schemes, the name of the scheme is appended."""
     whole: StoreArchive | None = None
     """Archive of all schemes, if this archive contains only one of them. It keeps the file open."""
     _test_rows: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
@@ -324,7 +325,7 @@ class StoreArchive:
             return build_trials_frame(connection, self.file.path, planned, self.seed, self.protocol)
 
     def count_trials(self) -> dict[tuple[str, str], int]:
-        """Count the trials by learner and status. Unlike `trials`, this does not read and check each trial."""
+        """Count the trials by learner and status. Unlike `trials`, this method does not read and check each trial."""
         if len(self.schemes) > 1:
             parts = [Counter(self.select_scheme(name).count_trials()) for name in self.schemes]
             return dict(sum(parts, Counter()))
@@ -441,7 +442,7 @@ class StoreArchive:
         return Predictions(positions, classes, codes.astype(np.intp), None if table is None else table.reshape(n, k), kind)
 
     def _get_test_rows(self, split: int, data: DataFacts, trial: int) -> tuple[IntArray, IntArray]:
-        """Return the test rows of a split and their classes. The result is cached, because all learners share it."""
+        """Return the test rows of a split and their classes. All learners share these rows, so the result is cached."""
         if split not in self._test_rows:
             with self.file.read_connection() as connection:
                 row = connection.execute("SELECT test FROM split WHERE id = ?", (split,)).fetchone()

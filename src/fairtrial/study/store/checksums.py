@@ -18,7 +18,7 @@ TRIAL_NUMBERS = (
     *("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
 )
 TRIAL_TEXTS = ("seed", "status", "tuning", "notes", "error", "message", "traceback", "log")
-"""Columns of a trial in the order in which its checksum covers them: numbers as float64, the key, then texts."""
+"""Columns of a trial that its checksum covers, in this order: numbers as float64, the key, and texts."""
 
 _NUMBERS = struct.Struct(f"<{len(TRIAL_NUMBERS)}d")
 _NAN = float("nan")
@@ -69,7 +69,7 @@ def compute_trial_checksums(numbers: FloatArray, keys: Sequence[Any], texts: Ite
 def compute_predictions_checksum(
     blobs: Sequence[bytes | None], abstentions: object, key: bytes | None, score_kind: str | None
 ) -> int:
-    """Compute the checksum of a trial's predictions, together with its abstentions, key and kind of scores."""
+    """Compute the checksum of a trial's predictions, number of abstentions, key and kind of scores."""
     lengths = [None if blob is None else len(blob) for blob in blobs]
     contents = [blob or b"" for blob in blobs]
     return zlib.crc32(b"".join([*contents, str(abstentions).encode(), *map(_encode, (key, score_kind, *lengths))]))

@@ -77,7 +77,7 @@ def encode_labels(labels: Sequence[Any]) -> str:
 
 
 def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
-    """Convert row ids to the name of their type and packed bytes. The bytes are None if the ids are 0 to n - 1."""
+    """Pack row ids. Return the name of their type and the bytes, which are None if the ids are 0 to n - 1."""
     kind = row_ids.dtype.kind
     if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
         return f"range {row_ids.dtype.str}", None
@@ -196,7 +196,8 @@ def insert_records(
 ) -> None:
     """Insert trial records with the ids of their data set, condition, split and learner.
 
-    A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are counted.
+    A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. The attempts at each
+    trial are counted.
     """
     max_id = connection.execute("SELECT ifnull(max(id), 0) FROM trial").fetchone()[0]
     for record, link in batch:
@@ -302,7 +303,7 @@ class StoreIds:
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
-    """Store data sets by hash. If a data set is stored already, its name, row ids and facts are updated."""
+    """Store data sets by hash. If a data set is already stored, its name, row ids and facts are updated."""
     for data_facts in datasets:
         ids = pack_ids(data_facts.row_ids)
         latest_values = (check_name("data set", data_facts.name), *ids, to_json(dict(data_facts.facts)))
@@ -317,7 +318,7 @@ def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) 
 
 
 def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[str, ConditionFacts]]) -> None:
-    """Store conditions by hash. If a condition is stored already, its row is updated."""
+    """Store conditions by hash. If a condition is already stored, its row is updated."""
     for condition_hash, condition in conditions:
         line = (
             condition_hash,
@@ -330,7 +331,7 @@ def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[st
 
 
 def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, LearnerFacts]]) -> None:
-    """Store learners by hash. If a learner is stored already, its row is updated."""
+    """Store learners by hash. If a learner is already stored, its row is updated."""
     for learner_hash, learner in learners:
         line = (
             learner_hash,
@@ -343,9 +344,9 @@ def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, L
 
 
 def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], line: tuple[Any, ...]) -> None:
-    """Insert a row, or update the row with the same hash, which is the first value.
+    """Insert a row, or update the row with the same hash.
 
-    An updated row keeps its id. Call `seal_rows` afterwards to store the checksum.
+    The hash is the first value of `line`. An updated row keeps its id. Call `seal_rows` afterwards to store the checksum.
     """
     latest = ", ".join([*(f"{name} = excluded.{name}" for name in columns), "checksum = NULL"])
     connection.execute(
@@ -356,7 +357,7 @@ def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...
 
 
 def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes, SplitRows]]) -> None:
-    """Store the splits that are not stored yet."""
+    """Store the splits that are not yet in the file."""
     data = {
         content_hash: (dataset, rows)
         for content_hash, dataset, rows in connection.execute("SELECT hash, id, n_rows FROM dataset")

@@ -1,4 +1,4 @@
-"""An SQLite file with one writer and any number of readers. Truncated and corrupted files are refused."""
+"""An SQLite file with at most one writer and any number of readers. Truncated and corrupted files are refused."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class MovedStoreError(StoreError):
 class SQLiteFile:
     """An open results file: its connection, and its write lock if it is open for writing.
 
-    Every transaction checks whether the path still leads to the open file. If not, all records are written to a new file,
-    including the records of the transaction, and MovedStoreError is raised. The new file is in the same folder or, if this
-    fails, in the temporary folder.
+    Every write transaction checks whether the path still leads to the open file. If not, all records are written to a new file,
+    including those of the transaction, and MovedStoreError is raised. The new file is in the same folder or, if this fails, in
+    the temporary folder.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False) -> None:
@@ -82,7 +82,7 @@ class SQLiteFile:
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection in one transaction."""
+        """Yield the connection within one transaction."""
         if self._lock is None:
             raise StoreError(f"{self.path} is open for reading only: open it with write=True")
         with self._transaction_lock, translate_errors(self.path):
@@ -230,7 +230,7 @@ def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
 
 
 def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a truncated file. SQLite itself would notice only when it reads a missing page."""
+    """Refuse a truncated file. SQLite itself would notice this only when it reads a missing page."""
     connection.execute("BEGIN")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from now on, no page can disappear
@@ -352,10 +352,10 @@ _locked_descriptors: set[int] = set()
 
 
 class WriteLock:
-    """Lock that allows only one process to write. A lock file that a killed process left behind does no harm.
+    """A lock that allows only one process to write to a results file. The lock file of a killed process does no harm.
 
-    The lock is on a separate file. To lock the results file itself, it would have to be opened a second time, and closing it
-    would release the locks of SQLite.
+    The lock is on a separate file. Locking the results file itself would require opening it a second time. Closing it
+    afterwards would release the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Integrity of a results file: check pages, checksums and links, and recover the intact trials of a corrupted file."""
+"""Check the pages, checksums and links of a results file, and recover the intact trials of a corrupted file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def check_plan(connection: sqlite3.Connection, path: Path) -> None:
 
 @contextmanager
 def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block on one snapshot of the file, even if another process writes to the file."""
+    """Let the `with` block read one snapshot of the file, even if another process writes to the file."""
     if connection.in_transaction:
         yield
         return
@@ -202,10 +202,10 @@ def repair_file(
 ) -> Repair:
     """Replace a corrupted results file with a new file that contains its intact trials.
 
-    The corrupted file is kept under a new name. A trial is intact if the checksums of the trial and its predictions are
-    correct, and if its data set, condition, split and learner are known. They are known if `links` contains the key of the
-    trial, or if their rows in the corrupted file are intact. `links` maps the keys of planned trials to hashes. `add_plan` adds
-    the plan of the study to the new file.
+    The corrupted file is kept under a new name. A trial is intact if its checksums are correct, and if its data set, condition,
+    split and learner are known. These four are known if `links` contains the key of the trial, or if their rows in the
+    corrupted file are intact. `links` maps the keys of planned trials to hashes. `add_plan` adds the plan of the study to the
+    new file.
     """
     source = Path(os.path.realpath(path))
     new_path = source.with_name(f".{source.name}.repaired")
@@ -308,7 +308,7 @@ class _Salvage:
             yield line, predictions if line["status"] == "ok" else None
 
     def _find_ids(self, table: str, column: str) -> set[int]:
-        """List the ids that rows can have: all numbers up to the largest id that is found in the table or its index."""
+        """List the ids that rows can have, from 1 to the largest id that can be read from the table or its index."""
         ids: set[int] = set()
         for order in ("ASC", "DESC"):
             for hint in ("NOT INDEXED", f"INDEXED BY sqlite_autoindex_{table}_1"):
@@ -334,7 +334,7 @@ def _is_intact(line: Mapping[str, Any], predictions: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class _KnownPlan:
-    """Hashes by id, and the ids of runs, from the intact rows of a plan."""
+    """Hashes of the intact rows of a plan, by id, and the ids of the intact runs."""
 
     data: dict[int, str]
     condition: dict[int, str]
@@ -361,7 +361,7 @@ class _KnownPlan:
 def _restore_plan(connection: sqlite3.Connection, plan: Mapping[str, list[tuple[Any, ...]]]) -> _KnownPlan:
     """Insert the intact rows of a plan into a new file, and return their hashes.
 
-    The new file may contain a plan already.
+    The new file may already contain a plan.
     """
     data = {row[0]: row[1] for row in plan["dataset"]}
     known = _KnownPlan(
@@ -396,7 +396,7 @@ def _restore_plan(connection: sqlite3.Connection, plan: Mapping[str, list[tuple[
 
 
 def _insert_missing(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert the rows that the table does not contain yet, under new ids."""
+    """Insert the rows that the table does not yet contain, with new ids."""
     columns = schema.PLAN_FIELDS[table][1:]
     connection.executemany(schema.build_insert(table, columns, "IGNORE"), [row[1:-1] for row in rows])
 

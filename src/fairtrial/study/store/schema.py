@@ -152,7 +152,7 @@ MIGRATIONS: dict[int, Migration] = {}
 """Migration from each version to the next. It runs inside an open transaction."""
 
 VIEWS: dict[int, Migration] = {}
-"""Functions that create temporary views of the tables of an older version in the current layout, by version."""
+"""For each older version, the function that creates temporary views of its tables in the current layout."""
 
 
 def prepare_derived(connection: sqlite3.Connection) -> None:
@@ -218,7 +218,7 @@ def get_user_version(connection: sqlite3.Connection) -> int:
 
 
 def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Create temporary views so readers can use an older file in the current layout. Return whether they were needed."""
+    """Create temporary views that present an older file in the current layout. Return whether they were needed."""
     if version == VERSION:
         return False
     if version not in VIEWS:

@@ -72,7 +72,7 @@ class SQLiteStore:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Run the block in a transaction. If it fails, drop the cached ids."""
+        """Run the `with` block in a transaction. If it fails, drop the cached ids."""
         try:
             with self.file.write_transaction() as connection:
                 yield connection
@@ -90,8 +90,8 @@ class SQLiteStore:
     ) -> None:
         """Store the plan of a study, which becomes the latest study.
 
-        The plan must be stored before the records of the study. Data sets with the same content are stored once. Their new
-        names and row ids also apply to earlier studies.
+        The plan must be stored before the records of the study. Data sets with the same content are stored once. New row ids
+        and facts of a stored data set also apply to earlier studies.
         """
         with self._write() as connection:
             codec.put_datasets(connection, datasets)
@@ -113,8 +113,8 @@ class SQLiteStore:
     def add_records(self, batch: Iterable[tuple[TrialRecord, TrialLink]]) -> None:
         """Store trial records in one transaction.
 
-        A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are
-        counted.
+        A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. The attempts at
+        each trial are counted.
         """
         with self._write() as connection:
             if self._ids is None:
@@ -175,7 +175,7 @@ class SQLiteStore:
         return StoreArchive.from_file(self.file, study)
 
     def write_derived(self, values: Mapping[str, bytes]) -> None:
-        """Store values that were computed from the trials, by name. They are deleted when a trial changes."""
+        """Store values that were computed from the trials, by name. The values are deleted when a trial changes."""
         with self._write() as connection:
             schema.write_derived(connection, values)
 

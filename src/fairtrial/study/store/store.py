@@ -30,7 +30,7 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     path : path
         Results file. Its suffix selects the backend, SQLite by default.
     write : bool, default False
-        Open for writing. Only one process at a time can do this. A file of an older version is copied and then upgraded.
+        Open for writing. Only one process at a time can write. A file of an older version is copied and then upgraded.
     create : bool, default False
         With `write`, create the file if it does not exist.
 
@@ -83,7 +83,7 @@ class ResultsStore(Protocol):
     """Interface of a store for study plans and trial records. A store is a context manager.
 
     `open_store` opens a store. To add a backend, implement these methods and register a function that opens the store with
-    `stores.add(".suffix", open_it)`. A package with a backend lists the module of the backend in an entry point of the group
+    `stores.add(".suffix", open_it)`. A package that provides a backend names its module in an entry point of the group
     `fairtrial.stores`.
 
     Parameters
@@ -128,9 +128,9 @@ class ResultsStore(Protocol):
         header : mapping
             Names and hashes of the study (`StudyPlan.to_header`).
         datasets : list of DataFacts
-            Data sets without columns.
+            Facts about the data sets, without their columns.
         conditions, learners : list of (hash, facts)
-            Conditions and learners.
+            Hashes and facts of the conditions and the learners.
         splits : iterable of (data hash, split hash, SplitRows)
             All splits.
         """
@@ -141,8 +141,8 @@ class ResultsStore(Protocol):
     def add_records(self, batch: Iterable[tuple[TrialRecord, TrialLink]]) -> None:
         """Store trial records in one transaction.
 
-        A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are
-        counted. When the method returns, the records are safe, even if the process or the machine crashes.
+        A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. The attempts at
+        each trial are counted. When the method returns, the records are safe, even if the process or the machine crashes.
         """
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
@@ -177,7 +177,7 @@ class ResultsStore(Protocol):
     def write_derived(self, values: Mapping[str, bytes]) -> None:
         """Store values that were computed from the trials, by name.
 
-        They are deleted when a trial changes.
+        The values are deleted when a trial changes.
         """
 
     def read_derived(self, name: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Export predictions to CSV or Parquet; merge, check and repair results files; forget trials."""
+"""Export predictions to CSV or Parquet. Merge, check and repair results files, and delete trials from them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def export(
 
     The file has one row per trial and test row. The columns dataset, condition, level, learner, repeat and fold identify the
     trial. If the study has several resampling schemes, there is also a column resampling. The other columns are row (the row
-    id), y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set.
+    id), y_true, prediction, and `score[CLASS]` for each class of any data set. For an abstention, prediction is empty.
 
     A results file is first checked in full, as with `fairtrial check`. The exported file is written atomically. In CSV files,
     text that a spreadsheet would run as a formula gets a leading apostrophe.
@@ -210,7 +210,7 @@ def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
 
 
 def _get_arrow_type(types: set[type]) -> Any:
-    """Get an Arrow type that represents all values exactly: text if the values have different types."""
+    """Get an Arrow type that represents all values exactly. Values of different types become text."""
     import pyarrow as pa
 
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
