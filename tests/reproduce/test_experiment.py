@@ -197,5 +197,5 @@ def test_published_tables_agree_with_other_numbers_of_the_papers():
 def test_published_tables_equal_the_copies_from_the_papers(name):
     path = Path(__file__).resolve().parents[3] / "shared" / "oracles" / f"{name}.csv"
     if not path.is_file():
-        pytest.skip("the published tables (../shared/oracles) are missing")
+        pytest.skip(f"../shared/oracles/{name}.csv is missing")
     pd.testing.assert_frame_equal(read_published(name), pd.read_csv(path))
