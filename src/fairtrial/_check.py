@@ -1,4 +1,4 @@
-"""Check arguments. The error for an invalid argument gives its name, the rule, the value and the remedy."""
+"""Check arguments. Errors name the invalid argument, the rule, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def check_proportion(name: str, value: float) -> None:
 
 
 def check_column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return a one-dimensional array with at least one row."""
+    """Convert values to a one-dimensional array, and check that there is at least one row."""
     array = _check_array(name, values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -171,7 +171,10 @@ def check_finite(name: str, array: FloatArray) -> FloatArray:
 
 
 def check_probabilities(name: str, array: FloatArray) -> FloatArray:
-    """Check that values lie in [0, 1] and that the rows of a matrix sum to 1. Clip values that exceed [0, 1] by rounding."""
+    """Check that values lie in [0, 1] and that the rows of a matrix sum to 1.
+
+    Values that lie outside [0, 1] only because of rounding are clipped.
+    """
     check_finite(name, array)
     outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
@@ -236,7 +239,7 @@ class Classes:
         return len(self.names)
 
     def require_positive(self, why: str = "") -> int:
-        """Return the index of the positive class, or raise an InputError."""
+        """Return the index of the positive class. Raise an InputError if there is none."""
         if self.positive is None:
             names = self.names.tolist()
             raise InputError(f"positive must be given if the classes are {names}{why}: pass positive= or labels=")
@@ -246,7 +249,7 @@ class Classes:
 def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
     """List the categories that occur, in category order.
 
-    Return None if no column is an ordered categorical, or if a value is not one of its categories.
+    Return None if no column is ordered and categorical, or if a column contains a value that is not one of the categories.
     """
     for column in columns:
         categories = _list_ordered_categories(column)
@@ -268,7 +271,9 @@ def _list_ordered_categories(column: Any) -> list[Any] | None:
 def encode_labels(
     labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
 ) -> tuple[Classes, list[IntArray]]:
-    """Encode label columns as codes 0..k-1. The classes are `labels` or, if that is None, the sorted values of all columns.
+    """Encode label columns as codes 0..k-1.
+
+    The classes are `labels` or, if `labels` is None, the sorted values of all columns.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()

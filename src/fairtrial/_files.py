@@ -1,4 +1,4 @@
-"""Write files atomically, and format CSV text that a spreadsheet does not run as a formula."""
+"""Write files atomically, and escape CSV text that a spreadsheet would run as a formula."""
 
 from __future__ import annotations
 

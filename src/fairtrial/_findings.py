@@ -47,11 +47,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class PairDifference:
-    """The deciding comparison of two learners or models. `better` is the one that ranks higher.
+    """The deciding comparison of two learners or models.
 
-    `difference` is the value of the measure for `better` minus that for `other`. Its limits `low` and `high` are NaN if there
-    is no interval. `p_adjusted` is adjusted for all comparisons of the ranking. If `p_is_bound` is true, it is the smallest
-    p-value that resampling can give.
+    `better` names the one with the better rank. `difference` is the value of the measure for `better` minus the value for
+    `other`. Its limits `low` and `high` are NaN if there is no interval. `p_adjusted` is the p-value, adjusted for all
+    comparisons of the ranking. If `p_is_bound` is true, `p_adjusted` is an upper bound, because the p-value is the smallest
+    that resampling can give.
     """
 
     better: str
@@ -72,8 +73,8 @@ class Ranking:
     """The answer of a verdict or a judgement: names ranked from best to worst, and their pairwise comparisons.
 
     `values` contains the value of `criterion` (e.g. "mean rank" or "AUC") for each name. If `criterion` is empty, only the
-    order of two names is known. `measure` is the measure of the differences in `pairs`. It is empty if the differences have no
-    unit. `tests` contains display names.
+    order of two names is known. `measure` is the measure of the differences in `pairs`, or an empty string if the differences
+    have no unit. `tests` contains display names.
     """
 
     names: tuple[str, ...]
@@ -96,7 +97,7 @@ class Ranking:
     undecidable: Finding | None = None
     """Why no pair can be decided, e.g. because there are too few data sets. None if a decision is possible."""
     clusters: int = 0
-    """Number of clusters of dependent rows, e.g. patients; 0 if rows are independent."""
+    """Number of clusters of dependent rows, e.g. patients, or 0 if rows are independent."""
     cluster: str = ""
     """Column that identifies the clusters."""
     predictions_per_row: tuple[int, int] = (1, 1)

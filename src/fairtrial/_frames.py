@@ -58,8 +58,8 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None, order: MemoryOrde
     """Encode a data frame or a matrix.
 
     Columns of category, text, Boolean or mixed type are nominal, as are those listed in `nominal` by name or index. The
-    categories of pandas category columns keep their order; other values are sorted. In memory, rows (`order="C"`) or columns
-    (`order="F"`) of the matrix are contiguous.
+    categories of pandas category columns keep their order. The values of other nominal columns are sorted. In memory, rows
+    (`order="C"`) or columns (`order="F"`) of the matrix are contiguous.
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))

@@ -145,7 +145,7 @@ def render_headline(ranking: Ranking, noun: str = "learner") -> str:
 def render_certainty(ranking: Ranking) -> str:
     """Write how the first learner compares with the second and with the best of those that are significantly worse.
 
-    The text contains intervals, p-values and the test. It is empty if no pair was tested.
+    The text contains intervals, p-values and the test. The string is empty if no pair was tested.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> ranking = Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC", tests=("DeLong test",))
@@ -169,7 +169,10 @@ def render_certainty(ranking: Ranking) -> str:
 
 
 def render_exceptions(ranking: Ranking) -> str:
-    """Write which comparisons contradict the ranking or are missing. The text is empty if there are no such comparisons."""
+    """Write which comparisons contradict the ranking or are missing.
+
+    The string is empty if there are none.
+    """
     undecided = ""
     if len(ranking.names) > 1 and ranking.undecidable is None and ranking.undecided:
         undecided = f"No test was possible for {ranking.names[0]} and {join_names(ranking.undecided)}."
@@ -194,7 +197,10 @@ def render_size(ranking: Ranking) -> str:
 
 
 def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], details: Sequence[str] = ()) -> str:
-    """Write by how much the value of the first name differs from others, with intervals and further details."""
+    """Write by how much the value of the first name differs from the values of others.
+
+    The text contains intervals and, if given, further details.
+    """
     parts = []
     for position, pair in enumerate(pairs):
         distance = format_number(abs(pair.difference))
@@ -219,7 +225,7 @@ def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], 
 
 
 def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
-    """Write from which other names the first name differs significantly."""
+    """Write whether the first name differs significantly from each of the others, with p-values."""
     parts: list[str] = []
     for pair, p in zip(pairs, p_values, strict=True):
         name = pair.other if pair.better == ranking.names[0] else pair.better
@@ -340,7 +346,10 @@ def _render_worse(ranking: Ranking, noun: str, detailed: bool = True) -> str:
 
 
 def _list_group_wins(ranking: Ranking) -> list[PairDifference]:
-    """List the comparisons of the leading group with the worse names. The list is empty unless all are significant."""
+    """List the comparisons of the leading group with the worse names.
+
+    The list is empty unless all of these comparisons are significant.
+    """
     group = (*ranking.best, *ranking.not_worse)
     pairs = [ranking.find_pair(name, other) for name in group for other in ranking.worse]
     wins = [pair for pair in pairs if pair is not None and ranking.is_significant(pair) and not pair.is_reversed]

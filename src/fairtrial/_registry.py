@@ -25,9 +25,9 @@ def find_similar_name(name: object, candidates: Iterable[object]) -> object | No
 
 
 def format_similar_name(name: object, candidates: Iterable[object]) -> str:
-    """Format a suggestion of the closest known name for the end of a message.
+    """Suggest the closest known name, for the end of a message.
 
-    The text is empty if no name is close.
+    The string is empty if no name is close.
 
     >>> format_similar_name("acuracy", ["accuracy", "auc"]), format_similar_name("x", ["mean", "median"])
     (": did you mean 'accuracy'?", '')
@@ -60,8 +60,8 @@ def _is_same_definition(first: object, second: object) -> bool:
 class Registry(Generic[T]):
     """A registry of objects, keyed by name. Other packages can add objects through an entry-point group.
 
-    The first lookup loads the entry points. If `package` is given, the first lookup also imports its modules, so a new module
-    can register objects.
+    The first lookup loads the entry points. If `package` is given, the first lookup also imports all modules of this package,
+    which register their objects.
 
     >>> shapes = Registry[int]("shape", group="example.shapes")
     >>> shapes.add("square", 4, aliases=["quad"])

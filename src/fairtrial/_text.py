@@ -246,8 +246,8 @@ def format_text(template: str, values: Mapping[str, Any]) -> str:
     Numbers can be formatted as `number`, `difference`, `percent`, `duration`, `interval` (low, high, level) or `p`, which uses
     the value of `alpha` if given. `names` joins a list, and `on` also puts "on" before it. `quoted` adds quotation marks, and
     `parentheses` adds parentheses unless the value is empty. `count NOUN` formats a number, or the length of a list, with the
-    noun. `is`, `has`, `does`, `was` and `s` agree in number with a number or a list. All other specifications are Python
-    formats. A list without a specification is joined.
+    noun. `is`, `has`, `does`, `was` and `s` give the singular or plural form that matches a number or the length of a list. All
+    other specifications are Python formats. A list without a specification is joined.
 
     >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
     'a and b have no scores on 1 row (p = 0.012).'

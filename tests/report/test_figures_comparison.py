@@ -330,12 +330,12 @@ class TestDiagram:
     @pytest.mark.parametrize(
         ("ranks", "groups", "message"),
         [
-            ({"a": 1.0}, [], "mean_ranks must hold at least 2 learners, got 1"),
+            ({"a": 1.0}, [], "mean_ranks must contain at least 2 learners, got 1"),
             ({"a": 0.5, "b": 1.0}, [], "mean_ranks must lie between 1 and the number of learners, 2, got 0.5 for 'a'"),
             ({"a": np.nan, "b": 1.0}, [], "got nan for 'a'"),
             ([1, 2], [], "mean_ranks must map learners to mean ranks, got list"),
             (pd.Series([1.0, 2.0], index=["a", "a"]), [], "mean_ranks must name each learner once"),
-            ({"a": 1.0, "b": 2.0}, [("a", "c")], "groups must hold learners of mean_ranks, got 'c'"),
+            ({"a": 1.0, "b": 2.0}, [("a", "c")], "groups must contain learners of mean_ranks, got 'c'"),
         ],
     )
     def test_bad_input_is_refused(self, ranks, groups, message):

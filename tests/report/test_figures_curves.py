@@ -37,7 +37,7 @@ FIGURES = {
     "roc": (curves.draw_roc, measures.roc_curve, ["False positive rate", "True positive rate"]),
     "precision-recall": (curves.draw_precision_recall, measures.precision_recall_curve, ["Recall", "Precision"]),
     "cost": (curves.draw_cost, measures.cost_curve, ["Probability cost of the positive class", "Normalised expected cost"]),
-    "brier": (curves.draw_brier, measures.brier_curve, ["Cost of a false positive (a false negative costs the rest)", "Loss"]),
+    "brier": (curves.draw_brier, measures.brier_curve, ["Cost c of a false positive (a false negative costs 1 - c)", "Loss"]),
     "gain": (curves.draw_gain, measures.gain_curve, ["Proportion of rows targeted", "Proportion of positives found", "Lift"]),
     "ks": (curves.draw_tpr_fpr, measures.tpr_fpr_curve, ["Threshold (score)", "Rate"]),
     "calibration": (
@@ -150,7 +150,7 @@ def test_an_undefined_curve_leaves_a_hole(figure):
     ("frames", "message"),
     [
         (pd.DataFrame({"fpr": [0.0]}), "frames must map the names of learners to frames, got DataFrame"),
-        ({}, "frames must hold at least 1 learner, got none"),
+        ({}, "frames must contain at least 1 learner, got none"),
         ({"tree": pd.DataFrame({"speed": [1.0]})}, r"the frame of 'tree' must have the column '\w+', got \['speed'\]"),
         ({"tree": [1, 2]}, "the frame of 'tree' must have the column .*, got list"),
     ],
@@ -161,7 +161,7 @@ def test_bad_frames_are_refused(figure, frames, message):
 
 
 def test_an_empty_frame_is_refused():
-    with pytest.raises(InputError, match="the frame of 'tree' must hold at least 1 row, got 0"):
+    with pytest.raises(InputError, match="the frame of 'tree' must contain at least 1 row, got 0"):
         curves.draw_roc({"tree": pd.DataFrame({"threshold": [], "fpr": [], "tpr": []})})
 
 

@@ -49,10 +49,10 @@ All commands: fairtrial --help    options and examples: fairtrial COMMAND --help
 
 
 class NamingGroup(TyperGroup):
-    """Group of commands whose help texts use conventional names for the values of options and arguments, e.g. NUMBER."""
+    """A group of commands. Help texts show the type of an option's value, e.g. NUMBER, and arguments in capitals."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command with conventional names for the values of its options and arguments."""
+        """Return a command, and set how its help text shows its options and arguments."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
             hints = get_type_hints(command.callback) if command.callback else {}
@@ -99,7 +99,7 @@ class CommandGroup(NamingGroup):
 
 
 def _name_value(hint: Any) -> str:
-    """Return the name of the value of an option for the help text. Flags have no value.
+    """Return the placeholder for the value of an option in the help text. It is empty for flags.
 
     >>> _name_value(list[str] | None), _name_value(float), _name_value(bool)
     ('TEXT', 'NUMBER', '')

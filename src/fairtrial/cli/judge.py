@@ -308,7 +308,7 @@ def compare(
 
 
 def _format_comparison(verdict: Verdict, explain: bool, has_page: bool) -> list[str]:
-    """Format the answer, the test, and a hint on how to see more. With `explain`, add reasons and tables."""
+    """Format the answer, the test, the caveats and a hint. If `explain` is true, format the answer, the reasons and tables."""
     answer = wrap_lines(verdict.summary)
     if explain:
         reasons = [line for text in verdict.explain().splitlines() for line in wrap_lines(text, indent="  ")]

@@ -86,7 +86,7 @@ def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str
 
 
 def _print_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """Print the answer, the verdict on each claim of the paper, the numbers of verdicts, and the path of the page."""
+    """Print the answer, the verdict on each claim of the paper, the counts of verdicts, and the path of the page."""
     from fairtrial.reproduce.claim import KINDS, count_verdicts
 
     if reproduction.answer:

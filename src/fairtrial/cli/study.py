@@ -456,7 +456,7 @@ def _parse_number(text: str) -> str | float:
 def get_results_view(
     results: Results, view: str, *, measure: str | None, condition: str | None, level: float | None, exact: bool = False
 ) -> Any:
-    """Get one view of the results, as text or as a readable table. With `exact`, return the unformatted table."""
+    """Get one view of the results, as text or as a readable table. If `exact` is true, tables are not formatted."""
     from fairtrial._check import check_one_of
     from fairtrial.study.results.tuning import count_choices
 

@@ -72,11 +72,11 @@ class Choice:
 
 
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
-    """Return the declared domain of an attribute or, by default, the domain of its values.
+    """Return the declared domain of an attribute, or the domain of its values if none is declared.
 
     The result is None if no domain is declared and the attribute has fewer than two distinct values.
 
-    `declared` is the lowest and highest number of a numeric attribute, or a list of the values of a nominal attribute.
+    `declared` contains the lowest and the highest number of a numeric attribute, or all values of a nominal attribute.
     Categories that do not occur are not part of the domain unless they are declared.
     """
     values = table.values[:, index]
@@ -120,8 +120,8 @@ class AttributeNoise(Condition):
 
     In each attribute, round(level * n) of the n non-missing values are drawn, with halves rounded to even. The schemes are:
 
-    - `"symmetric-uniform"`: replace each drawn value with another one, drawn uniformly from the range or the values of the
-      attribute (Zhu and Wu 2004).
+    - `"symmetric-uniform"`: replace each drawn value with another one, drawn uniformly from the range of a numeric attribute or
+      from the values of a nominal attribute (Zhu and Wu 2004).
     - `"permutation"`: permute the drawn values. Some values can stay the same (Berrar).
     - `"gaussian"`: add a normal error with a standard deviation of `k` times the range, and clip the result to the range.
       Nominal values are replaced with other values.
@@ -130,8 +130,9 @@ class AttributeNoise(Condition):
       values.
 
     Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realized
-    level is the proportion of changed values. For "unconditional-gaussian", it is the variance of the errors relative to the
-    variance of the values, averaged over the attributes.
+    level is the proportion of changed values. For "unconditional-gaussian", it is an average over the attributes. Each numeric
+    attribute contributes the variance of the errors relative to the variance of its values. Each nominal attribute contributes
+    the proportion of changed values.
 
     Parameters
     ----------

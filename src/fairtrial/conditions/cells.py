@@ -21,7 +21,9 @@ Values = npt.NDArray[Any] | list[Any] | None
 
 
 def read_table(X: Any) -> EncodedTable:
-    """Read a table as numbers, with codes for nominal values and NaN for missing values. Infinity raises an error.
+    """Encode a table as numbers.
+
+    Nominal values become codes, and missing values become NaN. Infinite numbers raise an error.
 
     Columns of category, text, boolean or mixed type are nominal. In a list of rows or an object matrix, a column is numeric if
     all its values are numbers.
@@ -40,7 +42,7 @@ def read_table(X: Any) -> EncodedTable:
 
 
 def find_column_indices(X: Any, columns: Iterable[Any] | None, name: str = "columns") -> list[int]:
-    """Find the indices of columns that are given by name or index. Default: all columns."""
+    """Find the indices of columns that are given by name or index. If `columns` is None, select all columns."""
     column_names = _get_column_names(X)
     if columns is None:
         return list(range(len(column_names)))
@@ -80,7 +82,7 @@ def get_values(X: Any, index: int) -> Any:
 
 
 def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Return whether two columns differ in each of the given rows. These rows must not contain missing values."""
+    """Mark the given rows in which two columns differ. Both columns must have no missing values in these rows."""
     before, after = (np.asarray(column[rows], dtype=object) for column in (old, new))
     return np.array([first != second for first, second in zip(before, after, strict=True)], dtype=bool)
 
@@ -97,8 +99,8 @@ def replace_cells(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> Any
 
     `changes` maps each column index to rows and their new values. If the new values are None, the cells become missing.
 
-    NumPy integers cannot be missing. To contain missing values, a column of a frame or a whole matrix is converted to float64.
-    NumPy booleans and strings are converted to objects.
+    NumPy integers, booleans and strings cannot be missing. If such values become missing, the column of a frame or the whole
+    matrix is converted: integers to float64, booleans and strings to objects.
 
     >>> replace_cells([[1, "a"], [2, "b"]], {1: (np.array([0]), ["z"])})
     [[1, 'z'], [2, 'b']]

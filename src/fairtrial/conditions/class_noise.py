@@ -28,10 +28,10 @@ def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) ->
 
     The result has shape (n, k, neighbours). A case is not its own neighbour.
 
-    Distances are Euclidean distances between standardized numbers. If some columns are nominal or some values are missing, the
-    distance is the heterogeneous Euclidean-overlap metric (HEOM, Wilson and Martinez 1997). Numbers are then scaled to their
-    range, nominal values have distance 0 or 1, and missing values have distance 1. A distance is infinite if the class has too
-    few cases.
+    The distance is the Euclidean distance between rows of standardized numbers. If some columns are nominal or some values are
+    missing, the heterogeneous Euclidean-overlap metric is used instead (HEOM, Wilson and Martinez 1997). HEOM scales numbers to
+    their range. Two nominal values have distance 0 if they are equal and 1 otherwise, and a missing value has distance 1. A
+    distance is infinite if the class has too few cases.
     """
     table = read_table(X)
     distances = np.full((len(codes), k, neighbours), np.inf)
@@ -76,7 +76,10 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 
 
 def _build_points(table: EncodedTable) -> FloatArray:
-    """Encode rows without missing values as points. The Euclidean distance of two points is the distance between the rows."""
+    """Encode rows without missing values as points.
+
+    The Euclidean distance between two points is the distance between the rows.
+    """
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
     columns = []
@@ -237,9 +240,10 @@ def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> 
 
 
 def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Swap the smallest and the largest class in level * 2 * (size of the smallest class) cases (Folleco et al. 2008).
+    """Change cases of the smallest class to the largest class, and vice versa (Folleco et al. 2008).
 
-    A proportion `minority_share` of these cases comes from the smallest class. Ties are broken by the order of the classes.
+    The number of changed cases is level * 2 * (size of the smallest class), rounded. A proportion `minority_share` of these
+    cases comes from the smallest class. Ties are broken by the order of the classes.
     """
     counts = problem.labels.counts
     present = np.flatnonzero(counts)
@@ -351,11 +355,13 @@ def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
 
 
 def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
-    """Compute the distance of each case to the decision boundary, and whether the case is classified correctly.
+    """Compute the margin of each case, and whether the case is classified correctly.
+
+    The margin is the absolute value of the decision function of a support vector machine. With more than two classes, it is the
+    smallest absolute value among the decision functions that separate the case's own class from another class.
 
     The classifier is scikit-learn's SVC with C = 1. Its `kernel` is linear, or Gaussian with gamma = 1 / number of columns.
-    Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced with the mean. With more than
-    two classes, the distance to the nearest boundary between the case's own class and another class is used.
+    Numbers are standardized, nominal values are one-hot encoded, and missing numbers are replaced with the mean.
     """
     from sklearn.svm import SVC
 
@@ -448,11 +454,11 @@ class ClassNoise(Condition):
     ----------
     level : float or None
         Proportion of cases to change, from 0 to 1. It can be None for "transition-matrix". In this case, the proportion of
-        changed cases in each class is 1 minus the diagonal element of the class.
+        changed cases in each class is 1 minus the diagonal element of the class in `transition`.
     scheme : str, default "symmetric-uniform"
         One of the schemes above.
     transition : matrix or mapping, optional
-        Transition probabilities: rows that sum to 1, or {class: {class: probability}}.
+        Transition probabilities: a matrix whose rows sum to 1, or a mapping {old class: {new class: probability}}.
     pairs : list of pairs or mapping, optional
         Pairs (old class, new class) for "pairwise".
     of : {"all", "class"}, default "all"
@@ -560,7 +566,7 @@ def _check_probability_row(name: str, row: list[Any]) -> None:
 def check_pairs(value: Any) -> tuple[tuple[Any, Any], ...]:
     """Check that all pairs (p, q) contain different classes and that no p occurs twice.
 
-    A single pair and a mapping of p to q are also accepted.
+    A single pair and a mapping from p to q are also accepted.
     """
     pairs = list(value.items()) if isinstance(value, Mapping) else list(value) if not isinstance(value, str) else []
     if len(pairs) == 2 and not any(isinstance(pair, Sequence) and not isinstance(pair, str) for pair in pairs):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def to_plain(value: Any) -> Any:
-    """Convert a value to plain numbers, strings, lists and dictionaries. Different values give different results.
+    """Convert a value to plain numbers, strings, lists and dictionaries.
 
     A function is converted to its name and a hash of its code, because two functions can have the same name.
 
@@ -45,7 +45,7 @@ def to_plain(value: Any) -> Any:
 
 
 def encode_canonical(described: Any) -> str:
-    """Convert plain values to text. Equal values give the same text, regardless of the order of dictionary keys.
+    """Convert plain values to text that does not depend on the order of dictionary keys.
 
     >>> encode_canonical({"b": 1, "a": [0.1]})
     "{'a': [0.1], 'b': 1}"
@@ -102,8 +102,8 @@ class Changed:
     rows : ndarray of int
         Positions of the rows in the original data. Removed rows are left out, and rows that were drawn twice occur twice.
     chosen : int
-        Number of cells or rows drawn for a change. Some of these cells or rows can receive their old value again. The mask does
-        not mark them.
+        Number of cells or rows drawn for a change. If a drawn cell or row receives its old value again, the mask does not mark
+        it.
     steps : tuple of Changed
         Results of the steps of a sequence.
 
@@ -134,7 +134,7 @@ class Changed:
         return f"<Changed: {self}>"
 
     def frame(self) -> pd.DataFrame:
-        """Return a frame with the row of each change. If cells change, the frame also contains the column."""
+        """Return a frame that lists the changed rows, or the row and column of each changed cell."""
         import pandas as pd
 
         return pd.DataFrame(np.argwhere(self.mask), columns=["row", "column"][: self.mask.ndim])
@@ -239,7 +239,10 @@ class Condition:
         return self if self.part in (part, "all") else Clean()
 
     def describe(self) -> dict[str, Any]:
-        """Return the name and the parameters as plain values, which `from_declaration` accepts."""
+        """Return the name and the parameters as plain values.
+
+        `from_declaration` accepts these values unless a parameter is a function.
+        """
         return {"condition": self.name} | {field.name: to_plain(getattr(self, field.name)) for field in fields(self)}
 
     @property
@@ -323,7 +326,7 @@ class Clean(Condition):
     Parameters
     ----------
     part : {"train", "test", "all"}, default "all"
-        Data that the condition changes: training set, test set, or both.
+        Data to which the condition applies: training set, test set, or both.
 
     Examples
     --------
@@ -351,7 +354,7 @@ class Clean(Condition):
 def from_declaration(condition: str, **parameters: Any) -> Condition:
     """Build a condition from its name and parameters, as declared in a study file.
 
-    This function is the inverse of `Condition.describe`.
+    This function is the inverse of `Condition.describe`, unless a parameter of the condition is a function.
 
     Parameters
     ----------

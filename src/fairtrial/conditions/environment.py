@@ -24,7 +24,8 @@ _MAX_OVERSAMPLING = 1000
 class Environment(Protocol):
     """Protocol of objects from which rows can be drawn.
 
-    Any class with a method `sample` is an environment. Its constructor can have any parameters (`*args`, `**kwargs`).
+    Any object with a method `sample` is an environment. The constructor of its class can have any parameters (`*args`,
+    `**kwargs`).
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ class Environment(Protocol):
 class Altered:
     """An environment to which conditions are applied one after another.
 
-    The conditions change all rows, regardless of their `part`. If they remove rows, more rows are drawn from the environment.
-    No row occurs twice. Conditions with `method="draw"` do not draw rows with replacement. They remove rows to reach the same
+    The conditions apply to all rows, regardless of `part`. If they remove rows, more rows are drawn from the environment. No
+    row occurs twice. Conditions with `method="draw"` do not draw rows with replacement. They remove rows to reach the same
     proportions, and ignore `size`.
 
     Parameters

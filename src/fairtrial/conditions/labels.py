@@ -37,7 +37,7 @@ class EncodedLabels:
 def find_label(names: Sequence[Any], label: Any) -> int | None:
     """Find the index of a class. Return None if the class is unknown.
 
-    The text '1' also matches the class 1, because keys in study files are text.
+    The string '1' also matches the class 1, because keys in study files are strings.
 
     >>> find_label((0, 1), "1"), find_label((0, 1), 1), find_label((0, 1), "2")
     (1, 1, None)
@@ -49,7 +49,9 @@ def find_label(names: Sequence[Any], label: Any) -> int | None:
 
 
 def convert_label(label: Any, names: Sequence[Any], name: str) -> Any:
-    """Return the class to which a label refers, or convert the label to a new class of the same kind.
+    """Return the class to which a label refers.
+
+    If there is no such class, convert the label to a new class of the same kind as the other classes.
 
     >>> convert_label("1", (0, 1), "labels"), convert_label(2.0, (0, 1), "labels")
     (1, 2)
@@ -106,7 +108,7 @@ def _encode_classes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...]
 
 
 def _read_declared_codes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray] | None:
-    """Return the codes of a pandas categorical column. Return None if its values must be checked."""
+    """Return the classes and codes of a categorical column. Return None if y is not categorical or must be checked."""
     if declared is None or not (all(isinstance(category, str) for category in declared) or _are_whole(declared)):
         return None
     codes = np.asarray(_get_array(y).codes, dtype=np.intp)

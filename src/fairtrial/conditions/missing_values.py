@@ -47,7 +47,7 @@ class MissingValues(Condition):
     tail : {"high", "low"}, default "high"
         Whether large or small values are more likely to be removed.
     spread : {"attribute", "table"}, default "attribute"
-        Whether the level is a proportion of each attribute or of the whole table.
+        Whether the level is a proportion of the values of each attribute or of the whole table.
     columns : list, optional
         Names or indices of the columns from which values are removed. Default: all columns.
     part : {"train", "test", "all"}, default "train"

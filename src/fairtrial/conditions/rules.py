@@ -96,7 +96,9 @@ def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_cla
 
 
 def compute_weights(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
-    """Compute the weight of each row. If the rule is a mapping, multiply the numbers of all expressions that apply.
+    """Compute the weight of each row.
+
+    If the rule is a mapping, the weights of all expressions that a row satisfies are multiplied.
 
     >>> compute_weights("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
     [1.0, 3.0, 1.5]

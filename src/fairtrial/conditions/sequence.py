@@ -53,7 +53,7 @@ class Sequence(Condition):
         object.__setattr__(self, "steps", tuple(self.steps))
 
     def limit_to(self, part: Part) -> Condition:
-        """Return the steps that change the given part of the data ("train" or "test")."""
+        """Return a condition with the steps that change the given part of the data ("train" or "test")."""
         check_one_of("part", part, ["train", "test"])
         if self.part not in (part, "all"):
             return Clean()
@@ -78,7 +78,10 @@ class Sequence(Condition):
 
 
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
-    """Combine the masks of all steps into one mask of the original rows. Each mask is given with the original row positions."""
+    """Combine the masks of all steps into one mask of the original rows.
+
+    Each mask comes with the original position of each of its rows.
+    """
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:
         masks = [(np.asarray(mask.reshape(len(mask), -1).any(axis=1)), rows) for mask, rows in masks]

@@ -35,7 +35,7 @@ class NoRowsLeftError(InputError):
 
 
 def check_size(size: object) -> None:
-    """Check that size is a number of rows, a proportion of the rows as a float in (0, 1], or None."""
+    """Check that `size` is None, a number of rows, or a proportion of the rows (a float in (0, 1])."""
     if size is None:
         return
     _check.check_number("size", size)
@@ -53,7 +53,9 @@ def resolve_size(size: Size, n: int, default: int) -> int:
 
 
 def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
-    """Divide n rows in the given proportions by the largest remainder method, which rounds each count up or down.
+    """Divide n rows in the given proportions by the largest remainder method.
+
+    The method rounds each count up or down, and the counts sum to n.
 
     >>> divide_by_proportion(np.array([0.5, 0.3, 0.2]), 7).tolist()
     [4, 2, 1]
@@ -76,7 +78,9 @@ def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
 
 
 def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArray:
-    """Compute the probability of keeping each row, in proportion to its weight but at most 1. The probabilities sum to `size`.
+    """Compute the probability of keeping each row.
+
+    Each probability is proportional to the weight of the row, but at most 1. The probabilities sum to `size`.
 
     >>> compute_inclusion_probabilities(np.array([1.0, 1.0, 2.0, 12.0]), 2).tolist()
     [0.25, 0.25, 0.5, 1.0]
@@ -185,7 +189,8 @@ class ClassProportion(Condition):
 class PriorShift(Condition):
     """Prior shift: change the class proportions.
 
-    Rows of each class are selected at random. Their number is exact, up to rounding by the largest remainder method.
+    Rows of each class are selected at random. The new class proportions are exact, up to rounding by the largest remainder
+    method.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ class PriorShift(Condition):
     weights : mapping, optional
         Factor for the relative frequency of each class, e.g. {"sick": 0.5}. Classes that are not listed have factor 1.
     method : {"remove", "draw"}, default "remove"
-        Whether to remove as few rows as possible, or to draw rows with replacement.
+        Whether to remove rows or to draw rows with replacement.
     size : int or float, optional
         Number of rows after the change, as a count or as a proportion of the original rows. Default: as many as possible for
         "remove", and as many as before for "draw".
@@ -309,11 +314,12 @@ class CovariateShift(Condition):
         Weight of each row: an expression such as "exp(-age / 20)", or a function of X. A mapping from expressions to factors is
         also allowed, e.g. {"age >= 65": 3, "sex == 'f'": 0.5}. Factors that apply to the same row are multiplied.
     method : {"draw", "remove"}, default "draw"
-        With "draw", rows are drawn with replacement in proportion to their weights. With "remove", each row is kept at most
-        once, with a probability in proportion to its weight.
+        How to apply the weights. With "draw", rows are drawn with replacement, with probabilities proportional to their
+        weights. With "remove", each row is kept at most once, with a probability proportional to its weight.
     size : int or float, optional
         Number of rows after the change, as a count or as a proportion of the original rows. Default: as many as before for
-        "draw", and as many as the weights allow for "remove". If there are no weights, the default is all rows to keep.
+        "draw", and as many as the weights allow for "remove". If there are no weights, the default is all rows that `keep`
+        selects.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -416,7 +422,8 @@ class SelectionBias(Condition):
 class ConceptChange(Condition):
     """Concept change: change the class of rows that satisfy a rule.
 
-    The realized level is the proportion of changed rows among the rows that `where` selects and `labels` would change.
+    The candidates are the rows that `where` selects and to which `labels` assigns a different class. The realized level is the
+    proportion of candidates that change.
 
     Parameters
     ----------
@@ -426,8 +433,7 @@ class ConceptChange(Condition):
     where : str or callable, optional
         Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all rows.
     level : float, default 1
-        Exact proportion of rows to change, drawn at random. The proportion refers to the rows that `where` selects and whose
-        class `labels` would change.
+        Exact proportion of the candidates to change, drawn at random.
     part : {"train", "test", "all"}, default "test"
         Data that the condition changes: training set, test set, or both.
 
@@ -491,7 +497,7 @@ class ConceptChange(Condition):
         return [convert_label(new_labels[row], labels.names, "labels") for row in rows]
 
     def _resolve_mapping(self, labels: EncodedLabels) -> dict[int, Any]:
-        """Return the new class for the code of each old class in the mapping."""
+        """Map the code of each old class in `self.labels` to its new class."""
         labels_by_code = {}
         for old, new in self.labels.items():  # type: ignore[union-attr]
             code, new_label = find_label(labels.names, old), convert_label(new, labels.names, "labels")

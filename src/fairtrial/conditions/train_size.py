@@ -53,7 +53,7 @@ class TrainSize(Condition):
         if self.level > 1 and self.level != int(self.level):
             raise InputError(f"level must be a proportion up to 1 or a whole number of rows, got {self.level!r}")
         if self.part != "train":
-            raise InputError(f"part must be 'train' for train-size, which changes no test set, got {self.part!r}")
+            raise InputError(f"part must be 'train' for train-size, which does not change the test set, got {self.part!r}")
 
     @property
     def is_clean(self) -> bool:

@@ -453,7 +453,10 @@ def _list_missing_packages() -> list[str]:
 
 
 def describe_missing_extras() -> str:
-    """Describe the data sets that the extra `data` would add. The text is empty if all packages of the extra are installed."""
+    """Describe the data sets that the extra `data` would add.
+
+    The string is empty if all packages of the extra are installed.
+    """
     parts = [f"{_EXTRA_PACKAGES[package][1]} data sets of {package}" for package in _list_missing_packages()]
     return f"To add {join_names(parts)}, run {REMEDY}." if parts else ""
 

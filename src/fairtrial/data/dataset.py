@@ -159,7 +159,7 @@ class Dataset:
     """An immutable table of typed attributes with a class column.
 
     Use `Dataset.from_table` to build a data set from attributes and classes, and `fairtrial.data.read` to read a file. Two data
-    sets are equal if their columns, types and values are equal; their names do not matter.
+    sets are equal if their columns, types and values are equal. The names of the data sets do not matter.
 
     Attributes
     ----------
@@ -299,12 +299,15 @@ class Dataset:
 
     @property
     def groups(self) -> pd.Series[Any] | None:
-        """A copy of the group of each row; None if no groups are declared."""
+        """A copy of the group of each row, or None if no groups are declared."""
         return None if self._groups is None else self._groups.copy(deep=not _has_copy_on_write())
 
     @property
     def time(self) -> pd.Series[Any] | None:
-        """A copy of the time of each row; None if no time is declared. Dates are seconds since 1970."""
+        """A copy of the time of each row, or None if no time is declared.
+
+        Dates are seconds since 1970.
+        """
         return None if self._time is None else self._time.copy(deep=not _has_copy_on_write())
 
     @property
@@ -499,7 +502,10 @@ def _encode_label(label: Any) -> str:
 
 
 def _has_copy_on_write() -> bool:
-    """Return whether pandas copies data on write, which makes shallow copies safe. It does so since version 3."""
+    """Return whether pandas copies data on write, which makes shallow copies safe.
+
+    pandas copies data on write since version 3.
+    """
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
@@ -519,12 +525,12 @@ class Description:
     target : str
         Name of the class column.
     columns : tuple
-        Name, type, values and number of missing values of each column except the class. For columns of groups and times, this
-        role replaces the type.
+        Name, type, values and number of missing values of each column except the class. The type is "numeric" or "nominal". For
+        the columns of groups and times, it is "groups" or "time".
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks made when the file was read, and a message about the corrupted file if the data come from a known one.
+        Remarks made when the file was read. If the data come from a file that is known to be corrupted, a message says so.
 
     Examples
     --------

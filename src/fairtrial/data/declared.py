@@ -613,7 +613,7 @@ def _build_declared_dataset(
 
 
 def _convert_class_column(column: Any, target: str, source: str) -> Any:
-    """Convert a class column that is declared numeric to whole numbers."""
+    """Convert a numeric class column to whole numbers. Leave a nominal class column unchanged."""
     if not isinstance(column, np.ndarray):
         return column
     invalid = (column != np.floor(column)) | (np.abs(column) > 2**53)

@@ -74,7 +74,7 @@ def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] 
 
 
 def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
-    """Find the format of numbers that contain commas, or several points."""
+    """Find the format of numbers that contain commas or several points."""
     points = any("." in text for text in texts)
     decimals = all(text_tables.is_number(text.replace(",", ".", 1)) for text in unparsed)
     thousands = all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed)
@@ -97,7 +97,9 @@ def _find_point_format(unparsed: list[str]) -> str | None:
 
 
 def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Find two texts that represent the same number, if all texts are numbers.
+    """Find two texts that represent the same number.
+
+    Return None if there are none, or if a text is not a number.
 
     >>> find_equal_numbers(["2", "01", "1"], ".")
     ('01', '1')
@@ -273,7 +275,10 @@ def _encode_dictionary(present: Any) -> Any:
 
 
 def _map_distinct(present: Any, read: Callable[[str], float | None]) -> FloatArray | None:
-    """Apply `read` to each distinct text; missing cells become NaN. Return None if `read` returns None for a text."""
+    """Apply `read` to each distinct text.
+
+    Missing cells become NaN. Return None if `read` returns None for a text.
+    """
     import pyarrow.compute as pc
 
     encoded = _encode_dictionary(present)
@@ -364,11 +369,11 @@ def read_delimited(
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. The column is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. The column is not used as an attribute.
     delimiter : str, optional
-        Single character that separates cells; " " stands for one or more blanks. Default: detected.
+        Single character that separates cells. " " stands for one or more blanks. Default: detected.
     header : bool, optional
         Whether the first row names the columns. Default: detected.
     columns : sequence of str, optional

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KnownFault:
-    """A corrupted file that was published.
+    """A published data file that is known to be corrupted.
 
     Attributes
     ----------

@@ -48,8 +48,8 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
     """Estimate how many rows of the data set have each key.
 
     In a correct fold, the training and test sets together contain every row once. The estimate is therefore the median over the
-    folds of the number of rows with a key. It is at least the largest number in any single training or test set. The median is
-    not affected by a single fold in which a row is duplicated or lost.
+    folds of the number of rows with a key. The estimate is at least the largest number in any single training or test set. The
+    median is not affected by a single fold in which a row is duplicated or lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
     >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
@@ -66,8 +66,9 @@ def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) ->
     """Match the rows of all test and training sets to positions in one table.
 
     Return the positions of each set, with all test sets first. For each position, also return the index of its row in the
-    concatenated sets. No set contains a position twice. If several positions match a test row, one that no earlier set tests is
-    preferred. If several positions match a training row, one that is not tested in the same fold is preferred.
+    concatenated sets. No set contains a position twice. If several positions match a test row, a position that is in no earlier
+    test set is preferred. If several positions match a training row, a position that is not in the test set of the same fold is
+    preferred.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])

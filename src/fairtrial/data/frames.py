@@ -54,9 +54,9 @@ def read_frame(
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. The column is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. The column is not used as an attribute.
     source : str, default ""
         Description of the source, which is used in messages.
     notes : sequence of str, default ()
@@ -359,9 +359,9 @@ def read_parquet(
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. The column is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. The column is not used as an attribute.
 
     Returns
     -------

@@ -62,9 +62,9 @@ def read(
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
-        Column that identifies groups of dependent rows, e.g. the patient. It is not used as an attribute.
+        Column that identifies groups of dependent rows, e.g. the patient. The column is not used as an attribute.
     time : str, optional
-        Column with the time of each row: numbers, or dates in ISO 8601 format. It is not used as an attribute.
+        Column with the time of each row: numbers, or dates in ISO 8601 format. The column is not used as an attribute.
     format : {"keel", "arff", "delimited", "csv", "jsonl", "parquet"}, optional
         File format. Default: determined by the suffix of the file.
     **layout : Any

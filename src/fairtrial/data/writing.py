@@ -42,8 +42,8 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     Raises
     ------
     InputError
-        If the file exists and `overwrite` is false, if it cannot be written, or if its format cannot represent a value of the
-        data set.
+        If the file exists and `overwrite` is false, if the file cannot be written, or if the file format cannot represent a
+        value of the data set.
 
     Examples
     --------

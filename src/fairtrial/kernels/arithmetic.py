@@ -15,7 +15,7 @@ from fairtrial.kernels.compiling import kernel
 
 
 def compute_ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
-    """Divide elementwise without warnings: 0/0 is NaN, x/0 is infinite.
+    """Divide elementwise without warnings. 0/0 is NaN, and x/0 is infinite.
 
     >>> compute_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0])
     array([0.5, nan, inf])
@@ -54,7 +54,7 @@ class Binning:
 
     @cached_property
     def _by_bin(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return the rows, bins and weights in order of bin. Adding to the bins in this order is several times faster."""
+        """Return the rows, bins and weights, sorted by bin. Adding to the bins in this order is several times faster."""
         order = np.argsort(self.codes, kind="stable")
         return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
 

@@ -1,6 +1,7 @@
 """Grow, prune and apply C4.5 trees.
 
-In prediction, a row with a missing value follows all branches. The weight of a branch is its proportion of the training weight.
+If the value of a row is missing at a split, prediction follows all branches. The weight of a branch is its proportion of the
+training weight.
 
 numba compiles a few long functions with plain arrays much faster than many short functions with tuples of arrays. Therefore,
 each step is a single compiled function, and a Python function allocates its arrays. If the compiled function needs more space,
@@ -114,7 +115,7 @@ def find_majority(counts: FloatArray) -> int:
 def evaluate_values(bags: FloatArray, k: int, total: float, min_cases: float, table: FloatArray) -> tuple[float, float]:
     """Return the gain and the gain ratio of a split into `k` values. Row i of `bags` contains the class weights of value i.
 
-    The gain is NaN if fewer than two values have enough cases. It is multiplied by the proportion of known values. In the gain
+    The gain is multiplied by the proportion of known values, and is NaN if fewer than two values have enough cases. In the gain
     ratio, missing values count as a separate branch.
     """
     enough, known_weight, new, spread = 0, 0.0, 0.0, 0.0
@@ -268,8 +269,8 @@ def find_branch(value: float, nominal: bool, threshold: float) -> int:
 def grow_tree(rows: TreeRows, rules: SplitRules, order: Int32Array) -> Nodes:
     """Grow the tree.
 
-    The first line of `order` lists all rows in their original order. Each further line lists them sorted by one numeric column,
-    with missing values last.
+    The first line of `order` lists all rows in their original order. Each further line lists the rows sorted by one numeric
+    column, with missing values last.
     """
     n, d, widest = rows.weight.size, rows.levels.size, max(2, int(rows.levels.max()))
     # Nominal columns with many values are left out of the average gain, unless all columns have many values.
@@ -760,7 +761,7 @@ def predict_rows(
 ) -> None:
     """Add up the weighted probabilities of the leaves that each row reaches.
 
-    `pending` and `weight` are a stack of nodes with their weights.
+    Together, `pending` and `weight` form a stack of nodes with their weights.
     """
     for i in range(result.shape[0]):
         pending[0], weight[0], depth = 0, 1.0, 1

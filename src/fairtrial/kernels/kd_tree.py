@@ -1,8 +1,8 @@
 """A kd-tree that finds exact nearest neighbours and from which points can be removed.
 
-All leaves have the same capacity. They store their points by column, so a vectorized loop can compute all distances of a leaf.
-The number of a point is its row index. A node stores the bounding box of its points, the count of its remaining points, and the
-lowest number of these points.
+All leaves have the same capacity. A leaf stores its points by column, so a vectorized loop can compute the distances of all its
+points. The number of a point is its row index. A node stores the bounding box of its points, the count of its remaining points,
+and the lowest number of these points.
 
 A distance is the sum of the contributions of all columns, added in the order of the columns. A column of the kind SQUARE
 contributes the squared difference. SQUARE_WITH_MISSING does the same but contributes 1 for a missing value. The range of such a
@@ -51,7 +51,7 @@ class LiveTree(NamedTuple):
     ids: Numbers
     """Number of each point, of shape (leaves, slots)."""
     where: Numbers
-    """Position of each remaining point, computed as leaf * slots + slot; -1 for removed points."""
+    """Position of each remaining point, computed as leaf * slots + slot. For removed points, the position is -1."""
     live: Numbers
     """Number of remaining points of each node."""
     first: Numbers
@@ -124,7 +124,10 @@ def _measure(points: FloatArray, members: Numbers, low: FloatArray, high: FloatA
 
 @kernel
 def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, missing: npt.NDArray[np.bool_]) -> int:
-    """Return the column with the largest spread."""
+    """Find the column with the largest spread.
+
+    The spread is 1 for a nominal column that varies and for a column with both known and missing values.
+    """
     best, widest = 0, -1.0
     for column in range(low.size):
         apart = high[column] - low[column]
@@ -248,9 +251,9 @@ def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distan
 def find_nearest_live(
     tree: LiveTree, point: FloatArray, itself: int, distances: FloatArray, numbers: Numbers, scratch: FloatArray
 ) -> int:
-    """Find the nearest remaining points other than `itself`, and return how many there are.
+    """Find the nearest remaining points other than `itself`, and return how many were found.
 
-    The points are stored in `distances` and `numbers`.
+    The results are stored in `distances` and `numbers`. The length of these arrays is the maximum number of points.
     """
     # Use local arrays, because access to tuples and slices costs more than computing a bound.
     kinds, blocks, ids, live, first, low, high = tree.kinds, tree.blocks, tree.ids, tree.live, tree.first, tree.low, tree.high

@@ -75,7 +75,7 @@ def count_neighbour_votes(
 ) -> FloatArray:
     """Sum the votes of the nearest rows of each query by class.
 
-    The nearest rows are all rows within the smallest distance that gives them a total weight of at least `reach`.
+    The nearest rows are all rows within the smallest distance at which their total weight is at least `reach`.
 
     A vote is the weight of a row times distance ** -power, so the distance does not matter if the power is 0. If the power is
     positive and there are rows at distance 0, only these rows vote.

@@ -37,7 +37,7 @@ _blas_lock = Lock()
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
     """Find up to `max_neighbours` nearest remaining points of each remaining seed by matrix products.
 
-    Entries after the last certain point are -1.
+    Each list ends before the first point that is uncertain because of rounding errors. All further entries are -1.
     """
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
@@ -142,7 +142,7 @@ _MORE = 4
 
 
 _WINDOW = 10
-"""The groups formed from one lookup contain about one in this many of the remaining points."""
+"""The groups that are formed from one lookup contain about 1 / _WINDOW of the remaining points."""
 
 
 _FEW_COLUMNS = 12
@@ -163,8 +163,8 @@ def find_groups_by_class(
 ) -> list[Numbers]:
     """Apply `find_nearest_groups` to each class.
 
-    `classes` contains the sorted rows of each class. `seeds` contains the indices of these rows in the order in which they
-    become seeds.
+    `classes` contains the sorted rows of each class. For each class, `seeds` contains the indices of these rows within the
+    class, in the order in which the rows become seeds.
     """
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
@@ -196,10 +196,9 @@ def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Num
 def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
     """List all points, group by group.
 
-    A group consists of the first remaining seed and its `size - 1` nearest remaining points.
-
-    `seeds` contains every point once. Only the last group may be smaller. Matrix products (the engine "batched") require points
-    without nominal or missing values.
+    A group consists of the first remaining seed and its `size - 1` nearest remaining points. Only the last group may be
+    smaller. `seeds` contains every point once. The engine "batched", which uses matrix products, requires points without
+    nominal or missing values.
 
     >>> points = np.array([[0.0], [5.0], [1.0], [5.5], [0.5]])
     >>> find_nearest_groups(points, np.zeros(1, np.int8), np.array([1, 0, 2, 3, 4]), 2).tolist()
@@ -237,13 +236,13 @@ def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
 
 
 def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
-    """Return the next seeds, whose groups together contain only a small fraction of the remaining points."""
+    """Return the next seeds to look up. Together, their groups contain only a small fraction of the remaining points."""
     living = max(_WORTH_BUILDING, left // (size * _WINDOW))
     return seeds[: -(-living * len(seeds) // left)]
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the nearest neighbours of each remaining seed in the window. Entries after the last certain neighbour are -1."""
+    """Find the nearest neighbours of each remaining seed in the window. The lists may end early and are filled with -1."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
@@ -271,7 +270,7 @@ def take_groups(
 ) -> tuple[int, int]:
     """Form the groups of the seeds until at most `floor` points remain.
 
-    Return the number of seeds used and the number of points listed.
+    Return how many entries of `window` were processed, and how many points are listed in `members`.
     """
     group, distances, scratch = np.empty(size - 1, np.int64), np.empty(size - 1), np.empty(tree.ids.shape[1])
     for i in range(window.size):
@@ -317,8 +316,8 @@ def find_keel_groups(
     """List all points, group by group, with the position of each point in its group (0 for the seed).
 
     In a numeric column (weight >= 0), the difference between two points is a quarter of the weight times the difference between
-    their values. In a nominal column (weight < 0), it is the Euclidean distance between the class proportions of their values.
-    `proportions` has the shape (columns, codes, classes). If a value is missing, the difference is 1.
+    their values. In a nominal column (weight < 0), the difference is the Euclidean distance between the class proportions of
+    the two values. `proportions` has the shape (columns, codes, classes). If a value is missing, the difference is 1.
 
     A point at distance 0 from the seed is not added to the group of the seed, and becomes a seed later. KEEL assigns cases with
     missing values twice, because they differ from themselves. This function assigns them once.

@@ -23,7 +23,7 @@ def sum_counts(counts: FloatArray) -> float:
 
 @kernel
 def compute_auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Compute the proportion of correctly ordered (positive, negative) pairs; ties count half."""
+    """Compute the proportion of correctly ordered (positive, negative) pairs. Ties count half."""
     for b in range(pos.shape[0]):
         tp, fp, area = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):
@@ -174,7 +174,7 @@ def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatAr
 
 @kernel
 def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Compute the sum of precision times the increase of recall."""
+    """Compute the sum of precision times the increase in recall over all thresholds."""
     for b in range(pos.shape[0]):
         tp, fp, total = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):

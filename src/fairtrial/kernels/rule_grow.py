@@ -48,7 +48,7 @@ def _compute_foil_gain(positives: float, total: float, base: float) -> float:
 def _find_best_rule_cut(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float
 ) -> tuple[float, int, float, float, float]:
-    """Return the gain, the kind, the value and the numbers of positives and rows of the best cut.
+    """Return the gain, the kind and the value of the best cut, and how many positives and rows satisfy the condition.
 
     `rows` are sorted by the column and contain no missing values.
     """
@@ -83,9 +83,9 @@ def _find_best_rule_cut(
 def _find_best_rule_value(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float, size: int
 ) -> tuple[float, int, float, float, float]:
-    """Return the gain, the kind, the value and the numbers of positives and rows of the best value of a nominal column.
+    """Find the best value of a nominal column, which has `size` values.
 
-    `size` is the number of values of the column.
+    Return the gain, the kind and the value, and how many positives and rows satisfy the condition.
     """
     total, accurate = np.zeros(size), np.zeros(size)
     for row in rows:

@@ -22,7 +22,7 @@ Masks = npt.NDArray[np.int64]
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """Return, for each pair of learners, the largest number of pairs joined by a partition that joins this pair.
+    """For each pair of learners, compute the largest number of pairs that a partition can join if it joins this pair.
 
     A partition divides the `k` learners into cliques of the graph `adjacent` and joins all pairs within each clique. The result
     is 0 for a pair that no partition joins.
@@ -69,7 +69,7 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 
 @kernel
 def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) -> FloatArray:
-    """Return, for each pair, the largest product of a threshold and the number of pairs that can be equal at once.
+    """For each pair, compute the largest product of a threshold and the number of pairs that can be equal together with it.
 
     `p_values` is a symmetric table. At each threshold, two learners are adjacent if their p-value is at least the threshold.
     `compute_max_pairs` then computes the number of pairs, which is limited to `most`.
@@ -240,7 +240,7 @@ _MOST_STEPS = 20_000
 def estimate_strengths(tables: FloatArray) -> FloatArray:
     """Estimate Bradley-Terry log strengths from each table of wins by Hunter's MM algorithm.
 
-    The algorithm stops when no log strength changes by 1e-10 or more.
+    The algorithm stops when no log strength changes by 1e-10 or more, or after 20,000 steps.
     """
     count, k, _ = tables.shape
     out = np.empty((count, k))
@@ -383,7 +383,10 @@ def run_slice_step(
 def compute_log_density(
     which: int, value: float, means: FloatArray, sigma: FloatArray, weight: FloatArray, parameters: FloatArray
 ) -> float:
-    """Compute the log density of one parameter given the others; sigma0, sigma_i and nu - 1 are on the log scale."""
+    """Compute the log density of one parameter given the others.
+
+    sigma0, sigma_i and nu - 1 are on the log scale.
+    """
     if which == SIGMA0:
         total, variance0 = value, np.exp(2 * value)
         for i in range(means.size):

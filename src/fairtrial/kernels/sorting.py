@@ -16,7 +16,7 @@ LONG = 4_000
 _DIGITS = 6
 _BITS = 11
 _SIZE = 1 << _BITS
-_SHORT_BITS = 10  # digits of `sort_packed_keys`
+_SHORT_BITS = 10  # bits per digit in `sort_packed_keys`
 _LEADING_DIGITS = 3
 
 

@@ -43,9 +43,8 @@ def merge_tallies(
 ) -> int:
     """Merge ascending rows into descending tallies, and return the length of the longest tally.
 
-    Unused entries have a count of 0.
-
-    Row b of `positives` contains `n_positives[b]` scores, and row b of `negatives` contains `n_negatives[b]` scores.
+    Row b of `positives` contains `n_positives[b]` scores, and row b of `negatives` contains `n_negatives[b]` scores. Unused
+    entries of the tallies have a count of 0.
     """
     widest = 0
     for b in range(values.shape[0]):
@@ -116,7 +115,7 @@ def tally_by_radix(
     low, high, any_negative = find_magnitudes(scores)
     if high >= np.uint64(0x7FF0000000000000):
         return NOT_FINITE
-    # Keys of negative scores are below `offset`; larger magnitudes have smaller keys.
+    # Keys of negative scores are below `offset`. Among these scores, larger magnitudes have smaller keys.
     offset = high - low + one if any_negative else np.uint64(0)
     if offset >> np.uint64(62):
         return TOO_WIDE
@@ -146,7 +145,7 @@ def tally_by_radix(
 
 @helper
 def find_magnitudes(scores: FloatArray) -> tuple[np.uint64, np.uint64, bool]:
-    """Return the bits of the smallest and the largest absolute score, and whether any score is below 0 (-0.0 is not)."""
+    """Return the bits of the smallest and the largest absolute score, and whether any score is negative (not counting -0.0)."""
     sign = np.uint64(0x8000000000000000)
     raw = scores.view(np.uint64)
     low, high, any_negative = ~sign, np.uint64(0), False

@@ -1,7 +1,7 @@
 """Distances (Kolmogorov-Smirnov, Hellinger, energy) and duplicates between the test and training rows of many splits.
 
 The first bit of `sides[b, i, s]` is set if row i is a test row of split s in arrangement b. The second bit is set if it is a
-training row. A row may be in both sets, or in neither. The statistic is NaN if a split has no test or no training rows.
+training row. A row may be in both sets, or in neither. A distance is NaN if a split has no test or no training rows.
 
 The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train), which is zero
 for equal samples.
@@ -55,7 +55,10 @@ def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, o
 
 @kernel
 def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
-    """Compute the Hellinger distance sqrt(1 - sum sqrt(p q)) between the proportions of k values, and store it in out[b, s]."""
+    """Compute the Hellinger distance sqrt(1 - sum sqrt(p q)) between test and training rows, and store it in out[b, s].
+
+    p and q are the proportions of each of the k values among the test rows and among the training rows.
+    """
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     test, train = np.empty((k, splits)), np.empty((k, splits))
@@ -80,8 +83,8 @@ def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos:
     """Tally the scores of a nearest-neighbour classifier that separates test rows from training rows.
 
     The score of a row is the number of test rows minus the number of training rows among its neighbours. `pos[b, s]` contains
-    the number of test rows with each of the 2 k + 1 possible scores, highest score first. `neg[b, s]` contains the number of
-    training rows. No row is its own neighbour.
+    the number of test rows with each of the 2 k + 1 possible scores, highest score first. `neg[b, s]` contains the same numbers
+    for training rows. No row is its own neighbour.
     """
     splits, k = sides.shape[2], neighbours.shape[1]
     score = np.empty(splits, np.int64)
@@ -102,7 +105,7 @@ def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos:
 
 @kernel
 def sum_by_side(values: FloatArray, sides: Sides, test: FloatArray, train: FloatArray) -> None:
-    """Add the values of test and training rows to test[b, s] and train[b, s]."""
+    """Add the values of test rows to test[b, s], and the values of training rows to train[b, s]."""
     for b in range(sides.shape[0]):
         for i in range(values.size):
             for s in range(sides.shape[2]):
@@ -142,9 +145,8 @@ def count_duplicates(
 def compute_energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> FloatArray:
     """Compute the energy distance between the test and training rows of each split.
 
-    `test` and `train` have one column per split, which contains 1 for the rows of the set and 0 for all other rows.
-
-    The distance is NaN if a split has no test or no training rows.
+    `test` and `train` have one column per split, which contains 1 for the rows of the set and 0 for all other rows. The
+    distance is NaN if a split has no test or no training rows.
 
     >>> d = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
     >>> compute_energy_distances(d, np.array([[1.0], [1.0], [0.0]]), np.array([[0.0], [0.0], [1.0]])).tolist()

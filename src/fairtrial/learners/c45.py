@@ -72,11 +72,11 @@ class Tree:
         return range(self.first_child[node], self.first_child[node] + self.branches[node])
 
     def count_cases(self, node: int) -> float:
-        """Return the training weight at a node."""
+        """Return the total weight of the training rows at a node."""
         return float(self.counts[node].sum())
 
     def get_label(self, node: int, parent: int) -> int:
-        """Return the index of the class of a node. A node without cases has the class of its parent."""
+        """Return the index of the majority class of a node. A node without cases has the class of its parent."""
         return int(c45.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
@@ -121,10 +121,10 @@ class C45Settings:
 
 
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
-    """Build the tree.
+    """Grow a tree, and collapse and prune it as specified by the settings.
 
-    `classes` contains the indices of the classes in the order in which ties are broken. The tree uses these indices as its
-    classes. `n_declared` is the number of declared classes.
+    `classes` contains the indices of the classes in the order in which ties are broken. The attribute `classes` of the tree
+    contains these indices instead of labels. `n_declared` is the number of declared classes.
     """
     rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
     nodes = c45.grow_tree(rows, settings.rules, _sort_columns(rows))
@@ -168,7 +168,10 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
 
 
 def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
-    """Return the indices of the rows, first in their original order, then sorted by each numeric column."""
+    """Return a matrix of row indices.
+
+    Its first line is in the original order. Each further line is sorted by one numeric column.
+    """
     numeric = np.flatnonzero(rows.levels == 0)
     orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
     orders[0] = np.arange(rows.weight.size)
@@ -178,7 +181,10 @@ def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
 
 
 def format_tree(tree: Tree, *, with_size: bool = True) -> str:
-    """Format the tree as J48 does, with the class, cases and errors of each leaf, and the numbers of leaves and nodes."""
+    """Format the tree as J48 does, with the class, cases and errors of each leaf.
+
+    If `with_size` is true, the text ends with the numbers of leaves and nodes.
+    """
     text = f": {_format_leaf(tree, 0, -1)}" if tree.size == 1 else "\n".join(_format_branches(tree))
     if not with_size:
         return text

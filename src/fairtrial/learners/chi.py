@@ -58,9 +58,9 @@ class Chi(Learner):
 
     The learner uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. The
     antecedent of a rule contains the nearest label of each value of a training row. The consequent is the class with the
-    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others). Here, own is the sum of degrees of
-    the class of the rule, and others is the sum of degrees of all other classes. Rules with a weight of zero or less are
-    dropped.
+    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others). Here, own is the sum of matching
+    degrees over the training rows of the rule's class, and others is the sum over all other training rows. Rules with a weight
+    of zero or less are dropped.
 
     Parameters
     ----------
@@ -160,10 +160,9 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the proportion of each class in the sum of matching degrees.
+        """Return the values of `predict_proba` or, for two classes, the second value minus the first.
 
-        For two classes, the result is the second minus the first proportion. All proportions of a row that matches no rule are
-        zero, so the row is ranked between the two classes.
+        If a row matches no rule, all its values are zero. For two classes, such a row is therefore ranked between the classes.
         """
         proportions = self.predict_proba(X)
         return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions

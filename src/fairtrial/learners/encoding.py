@@ -22,8 +22,8 @@ class NumberEncoder:
 
     Missing values are replaced with the mean or the most frequent value. A nominal column with two values becomes one column (1
     for the second value). A nominal column with more values becomes one column per value. Scaling sets columns that are
-    constant in the training rows to zero. With `fill=False`, missing values stay missing. An exception is a nominal column with
-    more than two values: a missing value is then encoded as different from all values.
+    constant in the training rows to zero. With `fill=False`, missing values stay missing, except in nominal columns with more
+    than two values. In such a column, a missing value becomes 0 in all new columns (before scaling).
     """
 
     fill_values: FloatArray
@@ -48,7 +48,7 @@ class NumberEncoder:
         )
 
     def list_names(self, columns: EncodedTable) -> list[str]:
-        """List the names of the encoded columns: `hue=red` for the value red of a nominal column, otherwise `hue`."""
+        """List the names of the encoded columns, e.g. `hue=red` for the value red of a nominal column `hue`."""
         names = []
         for name, categories, width in zip(columns.names, columns.categories, self.widths, strict=True):
             values = () if categories is None else categories[-width:]
@@ -112,7 +112,9 @@ def format_decimal(value: float) -> str:
 
 
 def format_double(value: float) -> str:
-    """Format a number as Java does: with the fewest digits that identify it, and in scientific notation outside 0.001 to 10**7.
+    """Format a number as Java does, with the fewest digits that identify it.
+
+    Numbers below 0.001 and numbers of at least 10**7 (in absolute value) are in scientific notation.
 
     >>> format_double(3), format_double(0.0001), format_double(12345678.5)
     ('3.0', '1.0E-4', '1.23456785E7')

@@ -184,8 +184,8 @@ class AdaBoostM1(Ensemble):
     n_estimators : int, default 10
         Number of members.
     by : {"weights", "resampling"}, default "weights"
-        Whether to pass weights to the base learner, or to draw rows in proportion to their weights. If the base learner does
-        not accept weights, rows are always drawn.
+        Whether to pass weights to the base learner, or to draw rows with probabilities proportional to their weights. If the
+        base learner does not accept weights, rows are always drawn.
     random_state : int or Generator, optional
         Seed of the random numbers.
 
@@ -290,7 +290,10 @@ def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict probabilities of all classes, even those that a member has not seen. Without probabilities, use its vote."""
+    """Predict the probabilities of all classes, including those that the member has not seen.
+
+    If the member does not predict probabilities, its vote is used.
+    """
     if not hasattr(member, "predict_proba"):
         return _predict_member_votes(member, rows, classes)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

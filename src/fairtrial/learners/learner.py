@@ -141,9 +141,9 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self._template.encode_like(checked, self._memory_order)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Check a table, and return it with the parameter `nominal`.
+        """Check a table. Return it, and either `nominal` or, if it has no nominal columns, None.
 
-        A table with nominal columns is not changed. Any other table is converted to numbers by scikit-learn's checks.
+        A table with nominal columns is not changed. scikit-learn's checks convert any other table to numbers.
         """
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
@@ -162,7 +162,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return X, self.nominal
 
     def _encode_present(self, y: Any) -> tuple[npt.NDArray[Any], IntArray]:
-        """Return the sorted classes that occur and the code of each label."""
+        """Return the sorted classes that occur, and the code of each label."""
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
             if labels.dtype.kind == "O" and any(_check.is_missing(value) for value in labels):
@@ -264,7 +264,7 @@ class MarginLearner(TypedClassifier):
 
 
 def compile_kernels(estimators: Iterable[Any], report: Callable[[str, int, int], None] | None = None) -> None:
-    """Compile the kernels of learners and their components, unless they are cached.
+    """Compile all uncached kernels of learners and their components.
 
     Before each compilation, `report` receives the name of the learner's class, the index of the class, and the number of
     classes to compile.
@@ -333,7 +333,7 @@ def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -
 
 
 def has_inner_method(method: str) -> Callable[[Any], bool]:
-    """Return a condition for `available_if` that requires the inner learner to have a method."""
+    """Return a condition for `available_if` that requires the inner learner to have the given method."""
     return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
 
 
@@ -350,7 +350,7 @@ def clone_with_seeds(estimator: Any, rng: np.random.Generator) -> Any:
 
 
 def require_object(name: str, candidate: Any, method: str, maker: str) -> None:
-    """Raise an error if `candidate` is a name or a class, or has no method with this name."""
+    """Raise an error if `candidate` is a string or a class, or does not have the given method."""
     if isinstance(candidate, (str, type)) or not hasattr(candidate, method):
         description = (
             repr(candidate) if isinstance(candidate, str) else getattr(candidate, "__name__", type(candidate).__name__)

@@ -77,18 +77,21 @@ class Density(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CountDensity:
-    """Likelihood of codes, estimated by counts plus one, divided by the sum of these counts."""
+    """Likelihood of codes in each class, estimated with Laplace smoothing.
+
+    The likelihood is the count of the code plus 1, divided by the sum of these numbers over all codes.
+    """
 
     proportions: FloatArray
 
     @classmethod
     def fit(cls, codes: IntArray, classes: IntArray, weight: FloatArray, size: int, k: int) -> CountDensity:
-        """Count the codes 0..size-1 in each class."""
+        """Estimate the likelihood of the codes 0..size-1 in each class."""
         counts = np.bincount(classes * size + codes, weight, k * size).reshape(k, size) + 1
         return cls(counts / counts.sum(axis=1, keepdims=True))
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the proportion of each code in each class."""
+        """Return the likelihood of each code in each class."""
         return np.asarray(self.proportions[:, values.astype(np.intp)].T)
 
 
@@ -100,7 +103,7 @@ class BinnedDensity:
     counts: CountDensity
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the proportion of each class that lies in the interval of each value."""
+        """Return the likelihood of the interval that contains each value, in each class."""
         return self.counts(np.searchsorted(self.cuts, values, side="left").astype(np.float64))
 
 
@@ -127,7 +130,7 @@ class NormalDensity:
         return cls(means, np.maximum(np.sqrt(variance), precision / 6), precision)
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Compute the probability of the interval of each value in each class."""
+        """Compute the probability of the interval around each value, in each class."""
         return _compute_mass(_round_to_precision(values, self.precision)[:, None] - self.means, self.precision, self.deviations)
 
 
@@ -135,7 +138,8 @@ class NormalDensity:
 class KernelDensity:
     """Mean of normal densities around the training values of each class.
 
-    The standard deviation is the range of the class, divided by the square root of its size.
+    The standard deviation is the range of the values of the class, divided by the square root of their number. It is at least
+    precision / 6.
     """
 
     values: tuple[FloatArray, ...]
@@ -160,7 +164,7 @@ class KernelDensity:
         return cls(tuple(distinct_values), tuple(weights), np.array(deviations), precision)
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Compute the probability of the interval of each value in each class."""
+        """Compute the probability of the interval around each value, in each class."""
         return np.column_stack([self._compute_class_mass(values, code) for code in range(len(self.values))])
 
     def _compute_class_mass(self, values: FloatArray, code: int) -> FloatArray:

@@ -22,9 +22,9 @@ _VOTE_CHUNK = 64
 class NearestNeighbours(Learner):
     """k-nearest neighbours with the heterogeneous distance HEOM (Wilson & Martinez 1997).
 
-    Numbers are scaled by their training range. Different nominal values have distance 1, and so do missing values. All rows
-    that are as near as the farthest neighbour also vote. Each class starts with 1/n of a vote, as in WEKA's IBk, so no
-    probability is zero.
+    Numbers are scaled to their range in the training rows. Different nominal values have distance 1, and so do missing values.
+    All rows at the same distance as the farthest neighbour also vote. Each class starts with 1/n of a vote, as in WEKA's IBk,
+    so no probability is zero.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ BoolArray = npt.NDArray[np.bool_]
 class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base class of noise filters, with the sampler interface of imbalanced-learn.
 
-    A subclass implements `_find_kept_rows`. Its base learner receives the table unchanged, so nominal columns are allowed.
+    A subclass implements `_find_kept_rows`. The base learner receives the table unchanged, so nominal columns are allowed.
     """
 
     estimator: Any

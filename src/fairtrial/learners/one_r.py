@@ -198,6 +198,6 @@ def _format_intervals(cuts: FloatArray) -> list[str]:
 
 
 def get_target_name(y: Any) -> str:
-    """Return the name of the class column, "class" by default."""
+    """Return the name of the class column, or "class" if it has no name."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name else "class"

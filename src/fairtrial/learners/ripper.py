@@ -243,7 +243,7 @@ class Ripper(Learner):
     folds : int, default 3
         Number of folds. A rule is grown on all folds but the last and pruned on the last fold.
     min_weight : float, default 2
-        Minimum number of rows of the class that a condition must cover.
+        Minimum number of rows of its class that a rule must still cover after a condition is added.
     optimizations : int, default 2
         Number of optimization rounds, the k of RIPPERk.
     check_error : bool, default True

@@ -51,7 +51,7 @@ def _compute_log2(value: float) -> float:
 
 
 def compute_subset_length(total: float, chosen: float, rate: float) -> float:
-    """Compute the bits needed to identify `chosen` of `total` elements if the expected rate is known."""
+    """Compute the bits needed to identify `chosen` of `total` elements, given the expected proportion."""
     rate = min(rate, _NEARLY_ONE) if chosen < total else rate
     inside = -chosen * _compute_log2(rate) if rate > SMALL else 0.0
     return inside - (total - chosen) * _compute_log2(1 - rate) if chosen < total else inside
@@ -142,7 +142,7 @@ class RuleConditions:
         return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
-        """Append conditions while the gain is positive on the rows that satisfy all previous conditions."""
+        """Append conditions that have a positive gain on the rows that satisfy all previous conditions."""
         used = np.zeros(len(table.sizes), dtype=bool)
         used[self.columns] = table.sizes[self.columns] > 0
         rows = rows[self.find_covered(table.values, rows)]
@@ -278,7 +278,7 @@ class RuleSet:
 
     @property
     def no_rule(self) -> RuleCounts:
-        """Counts without any rule."""
+        """Counts of an empty list of rules."""
         return RuleCounts(0, len(self.rows), 0, int(self.task.positive[self.rows].sum()))
 
     def _compute_savings(self, total: RuleCounts, rule: RuleCoverage) -> float:
@@ -293,7 +293,10 @@ class RuleSet:
         return saved if saved > -SMALL or too_wrong else math.nan
 
     def _compute_min_length(self, total: RuleCounts, later: list[RuleCoverage]) -> float:
-        """Compute the bits that encode the errors after dropping later rules that increase the description length."""
+        """Compute the bits that encode the errors, minus the bits saved by dropping later rules.
+
+        Later rules that increase the description length are dropped.
+        """
         saved = 0.0
         for rule in later:
             potential = self._compute_savings(total, rule)

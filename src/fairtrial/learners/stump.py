@@ -79,7 +79,7 @@ class Stump(Learner):
         return self
 
     def _find_branches(self, columns: EncodedTable) -> IntArray:
-        """Return the branch of each row: 0 at or below the cut (or equal to the value), 1 otherwise, 2 if missing."""
+        """Return the branch of each row: 0 or 1 for the two sides of the split, or 2 for a missing value."""
         values = columns.values[:, self.column_]
         first = values == self.cut_ if columns.nominal[self.column_] else values <= self.cut_
         return np.where(np.isnan(values), 2, np.where(first, 0, 1)).astype(np.intp)
@@ -118,7 +118,10 @@ def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> t
 
 
 def _compute_split_entropy(sides: FloatArray) -> FloatArray:
-    """Compute the mean entropy within the sides of each split in bits. The axes of the array are splits, sides and classes."""
+    """Compute the weighted mean entropy of the sides of each split, in bits.
+
+    The axes of `sides` are splits, sides and classes.
+    """
     logs = np.log2(sides, out=np.zeros_like(sides), where=sides > 0)
     size = sides.sum(axis=2)
     size_logs = np.log2(size, out=np.zeros_like(size), where=size > 0)

@@ -1,4 +1,4 @@
-"""Support vector machines for typed columns with Pearson VII and polynomial kernels, scaled as in WEKA's SMO."""
+"""Support vector machines with Pearson VII and polynomial kernels. Columns are scaled as in WEKA's SMO."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ class PukSVC(KernelSVM):
 
 @register_learner("smo")
 class SMO(KernelSVM):
-    """Support vector machine with a linear or polynomial kernel, scaled as in WEKA's SMO.
+    """Support vector machine with a linear or polynomial kernel, on columns scaled as in WEKA's SMO.
 
     Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
     proportions of votes, which are 0 or 1 for two classes. Use `decision_function` for ranking.

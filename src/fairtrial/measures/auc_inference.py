@@ -93,7 +93,7 @@ class AucEstimate:
 
     @cached_property
     def effective_cases(self) -> float:
-        """The number of cases with which a proportion equal to the AUC would have the same variance."""
+        """The number of cases from which a proportion equal to the AUC would have the variance of the AUC."""
         if 0 < self.auc < 1:
             return self.auc * (1 - self.auc) / self.variance
         # This is the limit as the AUC approaches 0 or 1.
@@ -128,7 +128,7 @@ class AucEstimate:
 
 @dataclass(frozen=True)
 class AucContrast:
-    """The AUCs of two models on the same rows, with the statistics needed to test their difference.
+    """The AUCs of two models on the same rows, and the statistics to test their difference.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ def _combine_distances(first: float, second: float, correlation: float) -> float
 
 
 def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: float) -> float:
-    """Compute the larger of the variances of `auc` and of 1 - `auc` by Hanley and McNeil (1982).
+    """Compute Hanley and McNeil's variance (1982) of `auc` and of 1 - `auc`; return the larger.
 
     >>> compute_hanley_mcneil_variance(0.9, 5, 100) == compute_hanley_mcneil_variance(1 - 0.9, 5, 100)
     True
@@ -290,8 +290,8 @@ def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: floa
 def compute_satterthwaite_df(parts: Iterable[tuple[float, float]], fewest: float, is_clustered: bool = False) -> float:
     """Compute the Satterthwaite degrees of freedom of a sum of variances.
 
-    If all variances are zero, the result is `fewest` - 1. If rows are clustered, all parts come from the same clusters. The
-    result is then at most the degrees of freedom of the last part, which uses all clusters.
+    If all variances are zero, the result is `fewest` - 1, but at least 1. If rows are clustered, all parts come from the same
+    clusters. The result is then at most the degrees of freedom of the last part, which uses all clusters.
     """
     all_parts = list(parts)
     known = [(value, df) for value, df in all_parts if value and df > 0]
@@ -310,7 +310,10 @@ def compute_t_quantile(level: float, df: float) -> float:
 
 
 def estimate_auc(scores: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> AucEstimate:
-    """Compute an AUC with its variance. Rows of the same cluster may depend on each other (Obuchowski 1997)."""
+    """Compute an AUC with its variance.
+
+    Rows of the same cluster may depend on each other (Obuchowski 1997).
+    """
     contrast = contrast_aucs(scores, scores, is_positive, clusters)
     return contrast.estimates[0]
 
@@ -357,7 +360,10 @@ def contrast_placements(
 
 
 def _compute_mean_variance(values: FloatArray) -> float:
-    """Compute the variance of a mean. It is exactly 0 if all values are equal except for rounding errors."""
+    """Compute the variance of a mean.
+
+    The variance is exactly 0 if all values are equal except for rounding errors.
+    """
     if len(values) < 2 or np.ptp(values) < 1e-13:
         return 0.0
     return float(values.var(ddof=1)) / len(values)

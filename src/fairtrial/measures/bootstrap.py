@@ -47,7 +47,10 @@ class Resamples:
         return unit_counts if self.clusters is None else unit_counts[:, self.clusters]
 
     def compute_values(self, compute: Compute) -> FloatArray:
-        """Apply `compute` to the draw counts of all resamples (R x n); return an array of shape (count, q)."""
+        """Apply `compute` to the draw counts of all resamples.
+
+        `compute` receives an array with one row per resample and one column per data row. The result has one row per resample.
+        """
         order, ends = self._order_strata()
         seed = np.uint64(self.seed % 2**64)
 
@@ -79,7 +82,7 @@ class Resamples:
 
 
 def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
-    """Compute the deviations of values from the estimate, with rounding errors set to zero."""
+    """Compute the deviations of values from the estimate. Rounding errors are set to zero."""
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
     with np.errstate(invalid="ignore"):  # two equal infinities count as the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)

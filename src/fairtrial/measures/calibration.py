@@ -60,12 +60,13 @@ _SEPARATED = "the probabilities separate the two outcomes, so the slope is infin
 
 
 def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray]:
-    """Return the value that replaces probabilities of 0, and 1 minus the value that replaces probabilities of 1.
+    """Find the values that replace probabilities of 0 and 1.
 
-    Each result has one value per tally. The value is 0 if no probability needs to be replaced. A probability that was rounded
-    to 0.00 can be any value below 0.005, and rounding must not count against the model. A probability of 0 is therefore
-    replaced with the observed frequency of positives among its rows, but with at most 0.005. If the probabilities are not
-    rounded, the maximum is 1e-6.
+    The first result is the value that replaces 0. The second result is 1 minus the value that replaces 1. Each result has one
+    value per tally, which is 0 if no probability needs to be replaced. A probability that was rounded to 0.00 can be any value
+    below 0.005, and rounding must not count against the model. A probability of 0 is therefore replaced with the frequency of
+    positives among the rows with this probability, but with at most 0.005. If the probabilities are not rounded, the maximum is
+    1e-6.
     """
     values, pos, neg = tally.stack_axes()
     if clip is not None:
@@ -82,7 +83,10 @@ def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, Floa
 
 
 def find_half_step(values: FloatArray) -> float:
-    """Return half the rounding step of the probabilities, e.g. 0.005 for 2 decimal places, or 1e-6 if they are not rounded."""
+    """Return half the rounding step of the probabilities, e.g. 0.005 for 2 decimal places.
+
+    The result is 1e-6 if the probabilities are not rounded.
+    """
     inside = values[(values > 0) & (values < 1)]
     if not inside.size or inside.size == values.size:
         return _SMALL
@@ -112,7 +116,7 @@ def _compute_logits(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, 
 
 def _to_logits(probabilities: FloatArray, low: FloatArray | float, high: FloatArray | float) -> FloatArray:
     inside = np.clip(probabilities, low, 1 - high)
-    # Lines without rows may have probabilities of 0 or 1.
+    # Entries without rows may have probabilities of 0 or 1.
     inside = np.where((inside <= 0) | (inside >= 1), 0.5, inside)
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
@@ -126,7 +130,10 @@ def _compute_log_likelihood(linear: FloatArray, pos: FloatArray, total: FloatArr
 
 
 def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Fit logit(y) = a + offset to each tally by maximum likelihood; NaN if only one outcome occurs."""
+    """Fit the intercept a of logit(y) = a + offset to each tally by maximum likelihood.
+
+    The intercept is NaN if only one outcome occurs.
+    """
     positives, rows = pos.sum(axis=-1), total.sum(axis=-1)
     is_defined = (positives > 0) & (positives < rows)
     expected = compute_ratio((total * _compute_logistic(offset)).sum(axis=-1), rows)
@@ -146,7 +153,10 @@ def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> F
 
 
 def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fit logit(y) = a + b x to each tally by maximum likelihood; NaN if the maximum does not exist."""
+    """Fit logit(y) = a + b x to each tally by maximum likelihood, and return a and b.
+
+    Both are NaN if the maximum does not exist.
+    """
     is_defined = _has_slope(x, pos, total)
     weight = np.where(is_defined[:, None], total, 1.0)
     mean = (weight * x).sum(axis=1) / weight.sum(axis=1)
@@ -181,7 +191,10 @@ def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[Float
 
 
 def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether the two outcomes have overlapping ranges of x. Otherwise, the slope is not finite."""
+    """Return whether the ranges of x of the two outcomes overlap.
+
+    If the ranges do not overlap, the slope is not finite.
+    """
     x = np.broadcast_to(x, pos.shape)
     neg = total - pos
     ranges = []
@@ -266,8 +279,8 @@ def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatA
 def oe_ratio(tally: ScoreTally) -> FloatArray:
     """O:E ratio: observed number of positives divided by the sum of the probabilities.
 
-    The ratio is above 1 if the probabilities are too low on average. The confidence limits treat the probabilities as fixed.
-    They are the limits of the expected number of positives, divided by the sum of the probabilities.
+    The ratio is above 1 if the probabilities are too low on average. The confidence limits treat the probabilities as fixed:
+    the limits of the expected number of positives are divided by the sum of the probabilities.
 
     Examples
     --------
@@ -282,7 +295,10 @@ def oe_ratio(tally: ScoreTally) -> FloatArray:
 
 
 def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Return the frequencies fitted by isotonic regression, in descending order; NaN for lines without rows."""
+    """Fit frequencies of positives by isotonic regression.
+
+    The entries are in descending order of the probabilities. The result is NaN for entries without rows.
+    """
     from scipy.optimize import isotonic_regression
 
     fitted = np.full(len(total), np.nan)
@@ -450,7 +466,10 @@ def _limit_slope(sample: OutcomeSample, level: float, clip: float | None = None)
 
 @set_limits(oe_ratio)
 def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
-    """Derive limits from the Wilson limits of the proportion of positives. The probabilities are treated as fixed."""
+    """Compute limits from the Wilson limits of the proportion of positives.
+
+    The probabilities are treated as fixed.
+    """
     weights = sample.row_weights
     expected = float((weights * sample.values).sum())
     if not expected > 0:
@@ -505,7 +524,10 @@ def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, L
 
 
 def _crossfit(sample: OutcomeSample) -> FloatArray:
-    """Compute the squared error of each row after recalibration on the other folds. Equal rows share their mean error."""
+    """Compute the squared error of each row after recalibration on the other folds.
+
+    If a row was drawn several times, the result is its mean error.
+    """
     rng = np.random.default_rng(0)
     values, outcome = sample.values, sample.is_positive
     repeats = np.ones(len(values), dtype=np.intp) if sample.counts is None else sample.counts.astype(np.intp)
@@ -658,7 +680,10 @@ def decompose_brier(sample: OutcomeSample, level: float) -> BrierDecomposition:
 
 
 def build_uncertainty(sample: OutcomeSample, level: float) -> Interval:
-    """Compute p (1 - p) for the proportion p of positives, with limits derived from the Wilson limits of p."""
+    """Compute p (1 - p) for the proportion p of positives, with limits.
+
+    The limits are computed from the Wilson limits of p.
+    """
     weights = sample.row_weights
     base = float((weights * sample.is_positive).sum() / weights.sum())
     low, high = _limit_proportion(sample, level)

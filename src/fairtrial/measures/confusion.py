@@ -51,7 +51,7 @@ class Confusion:
     labels : tuple, optional
         Classes. Default: 0, 1, ...
     positive : int, optional
-        Index of the positive class. Default: 1 with two classes.
+        Index of the positive class. Default: 1 if there are two classes.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class Confusion:
         positive : label, optional
             Positive class. Default: the second class in sort order, if there are two classes.
         labels : list, optional
-            All classes, in the order of the score columns. Default: the classes in the data, sorted.
+            All classes. Default: the classes in the data, sorted.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 

@@ -35,7 +35,7 @@ _PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "
 
 
 class ScoreCurve:
-    """A function that computes a curve from true labels and scores. Its method `of` uses a tally of scores."""
+    """A function that computes a curve from true labels and scores. The method `of` uses a tally of scores instead."""
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
@@ -123,7 +123,7 @@ def _drop_empty_bins(tally: ScoreTally) -> ScoreTally:
 
 
 def compute_operating_points(tally: ScoreTally) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Compute thresholds, true positives and false positives, from threshold inf to the lowest score."""
+    """Count true and false positives at each threshold, from inf to the lowest score."""
     threshold = np.concatenate(([np.inf], tally.values))
     tp, fp = (np.concatenate(([0.0], np.cumsum(counts, dtype=np.float64))) for counts in (tally.pos, tally.neg))
     return threshold, tp, fp

@@ -34,7 +34,7 @@ class Efficiency:
     efficiency, super_efficiency : Series
         Values by learner.
     weights : DataFrame
-        Weights of the measures with which each learner has its highest efficiency. The weights of efficient learners are not
+        For each learner, the weights of the measures that maximize its efficiency. The weights of efficient learners are not
         unique.
     outputs, inputs : tuple of str
         Measures for which higher values (`outputs`) and lower values (`inputs`) are better.
@@ -95,7 +95,7 @@ def efficiency(
     weights maximize this ratio, subject to the constraint that no learner has a ratio above 1. An efficiency of 1 means that no
     other learner has a higher ratio with these weights.
 
-    Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners. It is computed without the constraint for the
+    Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners. It is computed without the constraint on the
     learner itself. Super-efficiency is infinite if no combination of the other learners performs as well as this learner.
 
     Parameters
@@ -168,7 +168,10 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Find the best weights for row `index` such that no row of `peers` has a ratio above 1; None if there is no optimum."""
+    """Find the best weights for row `index` such that no row of `peers` has a ratio above 1.
+
+    Return None if there is no optimum.
+    """
     from scipy.optimize import linprog
 
     # Columns are scaled by the values of the learner and constraints by their largest entry. The accuracy of the solver then

@@ -131,7 +131,10 @@ def compute_delong_limits(auc: float, variance: float, level: float) -> Confiden
 
 
 def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> ConfidenceLimits:
-    """Compute Newcombe's score interval for an AUC (2006, method 5), which is also valid near 0 and 1."""
+    """Compute Newcombe's score interval for an AUC (2006, method 5).
+
+    The interval is also valid for AUCs near 0 and 1.
+    """
     from scipy.optimize import brentq
 
     positives, negatives = float(tally.positives), float(tally.negatives)
@@ -484,7 +487,10 @@ class BoundMeasure:
 
 
 def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
-    """Compute intervals for several measures on the same rows. All bootstrap intervals share the same resamples."""
+    """Compute intervals for several measures on the same rows.
+
+    All bootstrap intervals use the same resamples.
+    """
     intervals: dict[int, Interval] = {}
     to_draw: list[int] = []
     for i, bound_measure in enumerate(bound_measures):
@@ -542,7 +548,10 @@ def _compute_clustered_proportion(bound_measure: BoundMeasure, plan: IntervalPla
 
 
 def _compute_outcome_interval(bound_measure: BoundMeasure, plan: IntervalPlan, measure: OutcomeMeasure) -> Interval | None:
-    """Compute an interval with the `limits` function of the measure; None if the measure has no such function."""
+    """Compute an interval with the `limits` function of the measure.
+
+    Return None if the measure has no such function.
+    """
     if measure.limits is None:
         return None
     params = {name: value for name, value in bound_measure.params.items() if name != "average"}

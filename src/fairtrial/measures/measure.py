@@ -58,7 +58,7 @@ class MeasureFacts:
     aliases : tuple of str
         Other names in the registry.
     per_class : bool
-        Whether the measure is computed for one class and averaged over classes.
+        Whether the measure has a value for each class, which can be averaged over classes.
     proportion : bool
         Whether the measure is a proportion of rows. Proportions have Wilson intervals.
     rank_based : bool
@@ -489,7 +489,7 @@ class MultiScoreMeasure(ScoreMeasure):
 
 
 class RowMeasure(Measure):
-    """A measure that is a mean over rows."""
+    """A measure whose formula uses rows and their weights."""
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
@@ -792,7 +792,7 @@ def measure(
 
 
 def set_limits(measure: Measure) -> Callable[[_Limits], _Limits]:
-    """Return a decorator that registers the function for the confidence limits of an `OutcomeMeasure`."""
+    """Return a decorator that makes a function the `limits` of an `OutcomeMeasure`."""
 
     def register(limits: _Limits) -> _Limits:
         assert isinstance(measure, OutcomeMeasure)

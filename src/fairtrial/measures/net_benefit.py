@@ -1,8 +1,8 @@
 """Net benefit of acting on predicted probabilities, and decision curves.
 
 At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit of a model is a mean
-over rows, and so is the difference between two models. Both are sums of proportions of rows multiplied by known factors. The
-limits are computed from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) and from their correlations in a
+over rows, and so is the difference between two models. Both are sums of proportions of rows, each multiplied by a known factor.
+The limits are computed from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) and from their correlations in a
 multinomial sample.
 """
 
@@ -49,8 +49,8 @@ def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> F
     True and false positives are proportions of all rows, so 0.039 means 39 net true positives per 1,000 rows. A row is
     predicted positive if its probability is at least `threshold`. Treating no row has a net benefit of 0. Treating all rows has
     the net benefit of a model whose probabilities are all 1. With several classes and no positive class, the most probable
-    class of each row is used. A prediction is positive if the probability of this class is at least `threshold`. It is a true
-    positive if this class is the true class.
+    class of each row is used. A prediction is positive if the probability of this class is at least `threshold`. The prediction
+    is a true positive if this class is the true class.
 
     Parameters
     ----------
@@ -196,7 +196,9 @@ def _treats_all(scores: FloatArray | None) -> bool:
 def compute_linear_limits(
     proportions: FloatArray, factors: FloatArray, rows: FloatArray, quantile: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute limits of a weighted sum of multinomial proportions (first axis) from the Wilson limits of the proportions.
+    """Compute the limits of a weighted sum of multinomial proportions from their Wilson limits.
+
+    The first axis of `proportions` and `factors` contains the terms of the sum.
 
     >>> low, high = compute_linear_limits(np.array([[0.25]]), np.array([[1.0]]), np.array([20.0]), 1.959964)
     >>> np.round([low[0], high[0]], 4)  # the Wilson limits of 5 of 20

@@ -146,8 +146,8 @@ def information_score(
     kind : {"mean", "total", "relative"}, default "mean"
         Mean over rows, sum over rows, or sum as a percentage of the mean entropy of the prior.
     prior : array-like of shape (k,) or (n, k), optional
-        Prior probability of each class, either the same for all rows or one for each row. Preferably, estimate the prior from
-        the training data. Default: the class proportions in `y_true`.
+        Prior probabilities of the classes, either the same for all rows or different for each row. Preferably, estimate the
+        prior from the training data. Default: the class proportions in `y_true`.
 
     Notes
     -----
@@ -390,7 +390,10 @@ def _build_sets(rows: ProbabilityRows, threshold: float) -> npt.NDArray[np.bool_
 
 
 def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
-    """Return two binnings with the same bins: the first sums prediction minus outcome, and the second counts rows."""
+    """Return two binnings with the same bins.
+
+    The first binning sums prediction minus outcome. The second binning counts rows.
+    """
     predicted, is_true = get_predicted_probabilities(rows)
     bin_index = assign_bins(predicted, bins, strategy, rows.base)
     return Binning(bin_index, bins, predicted - is_true), Binning(bin_index, bins)
@@ -412,7 +415,10 @@ def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: Fl
 
 
 def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
-    """Return priors of shape (lines, n or 1, k), with one line per resample or a single line for all resamples."""
+    """Return priors of shape (lines, n or 1, k).
+
+    There is one line per resample, or a single line for all resamples.
+    """
     if prior is None:
         return rows.class_proportions[:, None, :]
     prior_values = _check.check_numbers("prior", prior)

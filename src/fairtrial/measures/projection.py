@@ -37,7 +37,7 @@ class Projection:
     parents : Series
         Parent of each learner in the minimum spanning tree.
     exact : DataFrame
-        Whether the distance in the plane is exact, for each pair.
+        For each pair, whether the distance in the plane is exact.
     stress : float
         Kruskal's stress-1 over all pairs; 0 if all distances are exact.
     distance, method : str
@@ -65,7 +65,7 @@ class Projection:
 
     @property
     def distance_to_ideal(self) -> pd.Series[float]:
-        """Return the true distance of each learner to Ideal; lower is better."""
+        """Return the distance from each learner to Ideal before the projection; lower is better."""
         return self.distances[IDEAL].iloc[1:].rename("distance_to_ideal")
 
     def frame(self) -> pd.DataFrame:
@@ -171,7 +171,10 @@ def _compute_pairwise_distances(vectors: FloatArray, distance: str) -> FloatArra
 
 
 def _grow_tree(distances: FloatArray) -> tuple[list[int], list[int]]:
-    """Build a minimum spanning tree from point 0 (Prim); return the points in order of insertion and all parents."""
+    """Build a minimum spanning tree from point 0 (Prim).
+
+    Return the points in order of insertion, and the parent of each point.
+    """
     order, parents = [0], [0] * len(distances)
     left = list(range(1, len(distances)))
     while left:
@@ -248,7 +251,10 @@ def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -
 
 
 def _align_axes(points: FloatArray, order: list[int]) -> FloatArray:
-    """Rotate the first learner that is not at the origin onto the x-axis; mirror the plot if the next learner is below."""
+    """Rotate the first learner that is not at the origin onto the x-axis.
+
+    The plot is mirrored if the next learner that is not on the x-axis is below it.
+    """
     size = np.abs(points).max()
     first = next((point for point in order if np.linalg.norm(points[point]) > _EXACT * size), 0)
     angle = np.arctan2(points[first, 1], points[first, 0])

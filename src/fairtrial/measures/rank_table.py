@@ -134,7 +134,10 @@ def rank_table(
 
 
 def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
-    """Check that scores are numbers without missing values, and that learners (rows) and measures (columns) are unique."""
+    """Check that scores are numbers without missing values, and return them as a data frame.
+
+    Each learner (row) and each measure (column) must be unique.
+    """
     import pandas as pd
 
     if not isinstance(scores, pd.DataFrame):
@@ -160,7 +163,10 @@ def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def get_registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
-    """Return the direction of each column from the registered measure; raise an error for unknown names."""
+    """Return the direction of the registered measure for each column.
+
+    An unknown name, or a measure without a direction, raises an error.
+    """
     unknown = [name for name in columns if name not in registry]
     if unknown:
         hint = suggest_name(unknown[0], registry) if len(unknown) == 1 else ""

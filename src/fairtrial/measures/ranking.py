@@ -39,7 +39,7 @@ _EQUAL = "only one of the two classes occurs or all scores are equal"
 
 
 def _apply_sweep(tally: ScoreTally, sweep: Callable[..., None], *extra: Any) -> FloatArray:
-    """Apply a kernel to each tally of a batch; return one number for a single tally."""
+    """Apply a kernel to each tally of a batch. Return one number for a single tally."""
     _, pos, neg = tally.stack_axes()
     out = np.empty(len(pos))
     sweep(pos, neg, *extra, out)
@@ -367,7 +367,7 @@ def average_precision(tally: ScoreTally) -> FloatArray:
     needs="scores", direction="max", range=(0, np.inf), chance=1.0, cite="Vuk & Curk 2006", rank_based=True, undefined=_BOTH
 )
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
-    """Lift: proportion of positives among the highest-scored cases, relative to all cases.
+    """Lift: precision among the cases with the highest scores / proportion of positives.
 
     If only some cases of a group with equal scores can be included, a proportional part of the group is included.
 

@@ -99,8 +99,8 @@ class RankedRows:
 class OutcomeSample:
     """Probabilities and outcomes of a sample, with sums over independent units (rows or clusters).
 
-    A sample without weights and clusters contains each probability of its tally twice: once as positive and once as negative.
-    `counts` then contains the number of rows that each entry represents.
+    If there are no weights and no clusters, the sample contains each probability of its tally twice: once as positive and once
+    as negative. `counts` then contains the number of rows that each entry represents.
     """
 
     tally: ScoreTally
@@ -141,7 +141,7 @@ class OutcomeSample:
 
     @property
     def weight_factor(self) -> float:
-        """The minimum factor by which weights increase a variance; 1 without weights."""
+        """The minimum factor by which weights increase a variance; 1 if there are no weights."""
         return 1.0 if self.weights is None else float((self.weights**2).sum() / self.weights.sum())
 
     def count_effective_classes(self) -> tuple[float, float]:
@@ -155,7 +155,10 @@ class OutcomeSample:
         return min(sums[0], most), min(sums[1], most)
 
     def sum_products(self, contributions: FloatArray) -> FloatArray:
-        """Estimate the covariance matrix (q x q) of the weighted sums of contributions (q x n) over independent units."""
+        """Estimate the covariance matrix of several weighted sums over independent units.
+
+        `contributions` has one row per sum, and one column per entry of the sample.
+        """
         units = self.units
         correction = units / (units - 1) if units > 1 else np.nan
         if self.clusters is not None:
@@ -262,7 +265,7 @@ class ScoreRows:
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows for measures that are means over rows.
+    """Rows with weights, for measures of probabilities and of predicted numbers.
 
     `weights` has shape (R, n), with a single line for the estimate or one line per resample.
     """
@@ -277,7 +280,10 @@ class WeightedRows:
         return self.cached_values[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """Compute the weighted mean for each resample. Infinite contributions with zero weight do not count."""
+        """Compute the weighted mean for each resample.
+
+        Infinite contributions with zero weight do not count.
+        """
         infinite = np.isinf(contributions)
         mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
@@ -292,7 +298,7 @@ class WeightedRows:
         return np.asarray(self.weights.sum(axis=1))
 
     def redraw(self, draw_counts: DrawCounts) -> FloatArray:
-        """Return the weights of resamples."""
+        """Return the weight of each row in each resample."""
         return np.asarray(draw_counts * self.weights[0])
 
 
@@ -300,8 +306,8 @@ class WeightedRows:
 class ProbabilityRows(WeightedRows):
     """True class and class probabilities of each row: the statistic of all measures of probabilities.
 
-    `weights` can have one line per resample. `base` contains the original weights of the rows. Rows with the same classes can
-    be concatenated with `+`.
+    `weights` can have one line per resample. `base` contains the original weights of the rows. Two sets of rows with the same
+    list of classes can be concatenated with `+`.
 
     >>> rows = ProbabilityRows.read([0, 1], [0.2, 0.9]) + ProbabilityRows.read([1, 0], [0.6, 0.5])
     >>> from fairtrial.measures import brier
@@ -353,7 +359,7 @@ class ProbabilityRows(WeightedRows):
         return cls(weights[None], rows.true, rows.scores, rows.classes, weights)
 
     def __add__(self, addend: ProbabilityRows) -> ProbabilityRows:
-        """Concatenate rows of the same classes."""
+        """Concatenate two sets of rows with the same list of classes."""
         if self.classes.names.tolist() != addend.classes.names.tolist() or self.classes.positive != addend.classes.positive:
             raise InputError(f"rows must have equal classes to be added, got {self.classes.names} and {addend.classes.names}")
         return ProbabilityRows(

@@ -48,7 +48,7 @@ _REFERENCE_LEVEL = 0.95
 
 @dataclass(frozen=True)
 class PartialValue:
-    """The value of a measure on a subgroup or on the rest.
+    """The value of a measure on a subgroup, or on all rows outside the subgroup.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def compute_gaps(values: SubgroupValues, level: float, families: int = 1, seed: 
 
 @dataclass(frozen=True)
 class GapFamily:
-    """The distribution of the largest of several correlated normal statistics.
+    """The distribution of the largest absolute value of several correlated normal statistics.
 
     Attributes
     ----------
@@ -187,7 +187,10 @@ class GapFamily:
 
     @classmethod
     def from_correlations(cls, correlations: FloatArray, families: int = 1, seed: int = 0) -> GapFamily:
-        """Simulate the distribution with the given correlations. Two opposite gaps count as one comparison."""
+        """Simulate the distribution with the given correlations.
+
+        If there are two opposite gaps, they count as one comparison.
+        """
         count = len(correlations)
         distinct = 1 if count == 2 and abs(correlations[0, 1]) > 1 - 1e-6 else count
         if distinct < 2:
@@ -198,7 +201,10 @@ class GapFamily:
         return cls(distinct, families, np.sort(np.abs(draws, out=draws).max(axis=0))[::-1])
 
     def compute_adjusted_p(self, z: float) -> float:
-        """Compute the probability that at least one statistic reaches `z`, or the Bonferroni bound if it is smaller."""
+        """Compute the probability that any statistic has an absolute value of at least `z`.
+
+        The result is the smaller of the simulated probability and the Bonferroni bound, multiplied by `families`.
+        """
         bound = self.comparisons * _compute_p(z)
         if len(self.largest):
             count = int(np.searchsorted(-self.largest, -z, side="right"))
@@ -261,7 +267,10 @@ def _invert_limits(limit: Callable[[float], ConfidenceLimits], difference: float
 
 
 def _compute_distance(limit: Callable[[float], ConfidenceLimits], difference: float, z: float) -> float:
-    """Compute the distance between zero and the nearer limit; negative if the limits contain zero."""
+    """Compute the distance between zero and the nearer limit.
+
+    The distance is negative if the limits contain zero.
+    """
     low, high = limit(_get_level(z))
     return low if difference > 0 else -high
 
@@ -443,7 +452,10 @@ def estimate_by_influence(
 
 
 def _compute_t_limits(value: float, error: float, df: float, limits: tuple[float, float], level: float) -> ConfidenceLimits:
-    """Compute t limits of a value or, if the measure is bounded, score limits with the same standard error."""
+    """Compute t limits of a value, or score limits if the measure is bounded.
+
+    The score limits use the same standard error.
+    """
     if not df > 0 or not math.isfinite(value):
         return math.nan, math.nan
     if not error:
@@ -480,7 +492,9 @@ _UNDEFINED = PartialValue(math.nan, 0.0, _return_no_limits)
 
 
 def compute_cell_influences(table: FloatArray, compute: Callable[[FloatArray], FloatArray]) -> tuple[float, FloatArray]:
-    """Compute a function of a table of counts and, by numerical differentiation, the influence of one row in each cell.
+    """Compute a function of a table of counts, and the influence of one row in each cell.
+
+    The influences are computed by numerical differentiation.
 
     >>> value, influences = compute_cell_influences(np.array([[6.0, 2], [1, 3]]), lambda t: (t[..., 0, 0] + t[..., 1, 1]) / 12)
     >>> value, influences.round(3).tolist()

@@ -81,7 +81,7 @@ class ScoreTally:
         positive : label, optional
             Positive class. Default: the second class in sort order, if there are two classes.
         labels : list, optional
-            All classes, in the order of the score columns. Default: the classes in the data, sorted.
+            All classes. Default: the classes in the data, sorted.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
 
@@ -405,7 +405,10 @@ def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int,
 
 
 def build_sorted_tally(values: FloatArray, pos: Any, neg: Any) -> ScoreTally:
-    """Build a tally from the result of a query that sorts by score. Some versions of DuckDB return the batches out of order."""
+    """Build a tally from the result of a query that sorts by score.
+
+    The order is checked, because some versions of DuckDB return the batches out of order.
+    """
     is_sorted = bool((values[1:] < values[:-1]).all())
     return ScoreTally(values, pos, neg) if is_sorted else ScoreTally.from_counts(values, pos, neg)
 

@@ -116,7 +116,7 @@ class AlertCells:
     has_clusters : bool
         Whether the units are clusters.
     effective : float or None
-        Effective number of units of the smaller class; None if rows are independent and have no weights.
+        Effective number of units of the smaller class, or None if rows are independent and have no weights.
     """
 
     cells: FloatArray
@@ -283,7 +283,10 @@ class ScoredCases:
 
     @cached_property
     def effective(self) -> float | None:
-        """The effective number of clusters or weighted rows of the smaller class; None if `is_plain`."""
+        """The effective number of clusters or weighted rows of the smaller class.
+
+        The value is None if cases are independent and have no weights.
+        """
         return count_class_units(self.is_positive, self.weights, self.clusters)
 
     def make_units(self, costs: tuple[float, float]) -> CostUnits:
@@ -299,7 +302,10 @@ class ScoredCases:
         return len(self.values) - int(np.searchsorted(self.values[::-1], threshold, side="left")) - 1
 
     def count_alerts(self, alert: FloatArray) -> AlertCells:
-        """Count TP, FP, FN and TN in each unit. `alert` is the proportion of positive predictions for each case."""
+        """Count TP, FP, FN and TN in each unit.
+
+        `alert` contains the proportion of positive predictions for each case.
+        """
         parts = [self.is_positive * alert, ~self.is_positive * alert, self.is_positive * (1 - alert)]
         columns = np.column_stack([*parts, ~self.is_positive * (1 - alert)])
         if self.weights is not None:
@@ -311,7 +317,10 @@ class ScoredCases:
         return AlertCells(columns, self.is_plain, self.scale, self.clusters is not None, self.effective)
 
     def count_at(self, thresholds: Sequence[float]) -> Iterator[AlertCells]:
-        """Count TP, FP, FN and TN at each threshold. Without clusters and weights, all counts come from one tally."""
+        """Count TP, FP, FN and TN at each threshold.
+
+        If there are no clusters and no weights, all counts come from one tally.
+        """
         if self.is_plain:
             cells = np.column_stack(self.tally.count_cells(thresholds))
             yield from (AlertCells(row[None], True) for row in cells)
@@ -320,10 +329,11 @@ class ScoredCases:
             yield self.count_alerts((self.index <= self.find_index(threshold)).astype(np.float64))
 
     def cross_fit(self, goal: Goal, seed: int) -> FloatArray | None:
-        """Predict each case at the threshold chosen on the other folds, and return the proportion of positive predictions.
+        """Predict each case at the threshold chosen on the other folds.
 
-        Folds are stratified by class, and clusters are not divided. Folds are drawn several times, unless there are very many
-        cases. The result is None if a class has fewer than two cases or clusters.
+        For each case, the result contains the proportion of repeats in which the case is predicted positive. Folds are drawn
+        anew in each repeat. There are several repeats, or only one if there are very many cases. Folds are stratified by class,
+        and clusters are not divided. The result is None if a class has fewer than two cases or clusters.
 
         A threshold for an alert budget is chosen without labels, so all cases are predicted at the threshold chosen on all
         cases. For recall and precision goals, a large group of cases with tied scores may count as alerts in some folds only.
@@ -360,7 +370,10 @@ class ScoredCases:
         return int(members.sum()) if self.clusters is None else len(np.unique(self.clusters[members]))
 
     def _draw_folds(self, folds: int, rng: np.random.Generator) -> IntArray:
-        """Assign the cases of each class to folds in turn. Assign whole clusters, those with the most positives first."""
+        """Assign the cases of each class to folds in turn.
+
+        If there are clusters, assign whole clusters, starting with those that have the most positives.
+        """
         if self.clusters is None:
             fold = np.empty(len(self.index), dtype=np.intp)
             for flag in (True, False):
@@ -378,8 +391,8 @@ class ScoredCases:
 
         For costs, the limits enclose all thresholds whose cost is not significantly higher than the cross-fitted cost
         (one-sided test). The best threshold costs at most as much as any other threshold. Therefore, the limits contain it with
-        a probability of at least `level`. For rates, the limits enclose all thresholds that may reach the goal although the
-        neighbouring threshold may miss it.
+        a probability of at least `level`. For rates, the limits enclose the thresholds near the chosen one that may be the best
+        threshold: the threshold may reach the goal, and the neighbouring threshold may miss the goal.
         """
         if goal.kind == "costs":
             if alert is None:
@@ -396,7 +409,8 @@ class ScoredCases:
             )
             members = np.array([first, last])
         indices = [chosen, *(int(candidates[member]) for member in members[[0, -1]])] if len(members) else [chosen]
-        # All thresholds above the next lower score predict the same labels. Below all scores, there is no limit.
+        # A threshold can be lowered to just above the next lower score without changing any label, so this score is the lower
+        # limit. If there is no lower score, there is no lower limit.
         lowest = max(indices) + 1
         low = self.get_threshold(lowest) if lowest < len(self.values) else float("-inf")
         return low, self.get_threshold(min(indices))

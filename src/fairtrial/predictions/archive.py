@@ -137,9 +137,9 @@ def _describe_label_source(model: ModelPredictions | None) -> str | None:
     descriptions = {
         "probabilities": "labels are the most probable classes",
         "scores": "labels are the classes with the highest scores",
-        "threshold": "labels are those at a threshold",
+        "threshold": "labels are positive if the score is at least the threshold",
     }
-    return descriptions.get(model.labels_from, "no labels: scores are cut at zero")
+    return descriptions.get(model.labels_from, "no labels, because all scores have the same sign")
 
 
 def _describe_dataset(dataset: DatasetPredictions, source: str) -> DataFacts:

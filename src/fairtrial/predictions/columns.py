@@ -1,4 +1,7 @@
-"""Assign roles to the columns of a predictions file. Users give roles, or they are guessed from names and contents."""
+"""Assign roles to the columns of a predictions file.
+
+Roles that the user does not give are guessed.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ SCORE_NAMES = (
 )
 
 MAX_SUBGROUPS = 50
-"""Largest number of subgroups: a column with more values is ignored."""
+"""Largest number of subgroups. A column with more values is ignored."""
 
 SUBGROUP_NAMES = ("group", "subgroup", "segment", "sex", "gender", "race", "ethnicity", "agegroup", "region", "site")
 
@@ -220,7 +223,10 @@ class Roles:
         return tuple(dict.fromkeys([*self.columns.values(), *self.subgroups, *model_columns]))
 
     def frame(self) -> pd.DataFrame:
-        """Build a frame with one row per column: its role, its model, its class, and who assigned the role."""
+        """Build a frame with the role, model and class of each column.
+
+        Another column states whether the role was given or guessed.
+        """
         import pandas as pd
 
         lines = [(column, role, "", "") for role, column in self.columns.items()]
@@ -235,7 +241,10 @@ class Roles:
 
     @property
     def scored_class(self) -> str | None:
-        """The class in the names of single score columns, such as `p_fraud`. None if there is not exactly one."""
+        """The class named by single score columns, such as `p_fraud`.
+
+        The value is None if there is not exactly one such class.
+        """
         names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
         return names.pop() if len(names) == 1 else None
 
@@ -405,7 +414,10 @@ def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set
 
 
 def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) -> str:
-    """Find the column of true labels by name. Otherwise, take the only binary column that is not a prediction."""
+    """Find the column of true labels by name.
+
+    If no name matches, take the only binary column that is not a prediction.
+    """
     for alias in Y_TRUE_NAMES:
         for name in names:
             if name not in used_columns and normalize_name(name) == alias:
@@ -420,7 +432,7 @@ def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) 
 
 
 def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], positive: object = None) -> tuple[str, ...]:
-    """Find true labels that mark a missing label, such as "?".
+    """Find the texts that mark a missing true label, such as "?".
 
     Labels such as "none" are classes if predictions or score columns contain them, or if fewer than two other classes remain.
 
@@ -526,7 +538,10 @@ def _build_wide_models(prediction: Any, scores: Any, classes: list[str]) -> tupl
 
 
 def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | None, str], ...]:
-    """Pair each score column with its class. A single column is None, the positive class, unless its name contains a class."""
+    """Pair each score column with its class.
+
+    If there is a single column and its name does not contain a class, its class is None, which stands for the positive class.
+    """
     if isinstance(value, Mapping):
         return tuple((str(name), str(column)) for name, column in value.items())
     columns = _to_list(value)
@@ -564,7 +579,10 @@ def _find_score_columns(free: list[str], classes: list[str]) -> tuple[tuple[str 
 
 
 def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
-    """Find the models of a wide file: by column names, then by columns of classes or, if there are none, of numbers."""
+    """Find the models of a wide file by column names, and then by columns that contain classes.
+
+    If no models are found, columns of fractional numbers are treated as scores, or only those between 0 and 1 if there are any.
+    """
     labels: dict[str, str] = {}
     scores: dict[str, dict[str | None, str]] = {}
     rest = []
@@ -642,7 +660,10 @@ def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str |
 def _match_class_suffixes(
     frame: pd.DataFrame, rest: list[str], classes: list[str], scores: dict[str, dict[str | None, str]]
 ) -> list[str]:
-    """Treat forest_a, forest_b ... as scores of a model if there is one for each class. Return the other columns."""
+    """Treat forest_a, forest_b ... as scores of a model if each class has such a column.
+
+    Return the other columns.
+    """
     stems: dict[str, dict[str | None, str]] = {}
     for column in rest:
         for name in classes:
@@ -690,7 +711,10 @@ def _is_number(column: pd.Series[Any]) -> bool:
 
 
 def _is_fraction(column: pd.Series[Any]) -> bool:
-    """Return whether a number has a fractional part, because whole numbers are rarely scores."""
+    """Return whether a column contains numbers with a fractional part.
+
+    Whole numbers are rarely scores.
+    """
     if not _is_number(column):
         return False
     values = column.dropna().to_numpy(dtype=float)
@@ -709,7 +733,10 @@ def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
 
 
 def _has_mostly_classes(column: pd.Series[Any], classes: list[str]) -> bool:
-    """Return whether all cells, or most cells of a text column, are classes. Other texts, e.g. refusals, count as errors."""
+    """Return whether all cells of a column are classes.
+
+    In a text column, it is sufficient if most cells are classes. The other texts, e.g. refusals to answer, count as errors.
+    """
     if _has_only_classes(column, classes):
         return True
     labels = [] if _is_number(column) else format_labels(column)
@@ -783,7 +810,10 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
 
 
 def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a column that seems to contain the classes in another coding, because none of its few labels is a class."""
+    """Reject a column with few labels, none of which is a class.
+
+    Such a column probably contains the classes in another coding.
+    """
     for column in free:
         labels = format_labels(frame[column])
         if 2 <= len(labels) <= len(classes) and not set(labels) & set(classes):
@@ -882,7 +912,10 @@ def _find_text_among_numbers(column: pd.Series[Any]) -> str | None:
 def find_unnamed_models(
     frame: pd.DataFrame, unused: Sequence[str], classes: list[str], model: ModelColumns
 ) -> tuple[Finding, ...]:
-    """Find columns that look like predictions of other models, when the user named the columns of only one model."""
+    """Find columns that look like predictions of other models.
+
+    This function is used if the user named the columns of only one model.
+    """
     if model.label is not None:
         columns = [name for name in unused if _has_mostly_classes(frame[name], classes)]
         return (Finding.of("unnamed_labels", columns=tuple(columns)),) if columns else ()
@@ -984,7 +1017,10 @@ def _fold_answer(label: str) -> str | None:
 
 
 def find_usual_positive(classes: Sequence[str]) -> str | None:
-    """Find the class with a usual name of a positive class, or else the one whose counterpart has a usual negative name.
+    """Find which of two classes is positive by typical names such as "fraud" and "legit".
+
+    A class is positive if its name is typical of positive classes, or if the name of the other class is typical of negative
+    classes. Return None if the names do not decide.
 
     >>> find_usual_positive(["fraud", "legit"]), find_usual_positive(["1", "2"]), find_usual_positive(["no churn", "churn"])
     ('fraud', None, 'churn')

@@ -78,7 +78,7 @@ class GateResult:
 
     @property
     def decision(self) -> DecisionWord:
-        """The overall decision. If there are several comparisons, it is the weakest decision."""
+        """The overall decision, which is the weakest decision of all comparisons."""
         words = [comparison.result.decision for comparison in self.comparisons]
         return "inferior" if "inferior" in words else max(words, key=DECISIONS.index)
 
@@ -119,7 +119,7 @@ class GateResult:
         )
 
     def to_json(self) -> str:
-        """Return the result as a JSON document; see `result.schema.json`.
+        """Return the result as a JSON document with the schema `result.schema.json`.
 
         Returns
         -------
@@ -223,9 +223,9 @@ def gate(
 ) -> GateResult:
     """Decide whether a new model may replace an old one.
 
-    The candidate passes if the confidence limits of the difference show that it is at most `margin` worse than the baseline. A
-    candidate is called superior only if `judge` finds it significantly better. If there are few rows or the limits are not
-    reliable, the decision is inconclusive, and the candidate does not pass.
+    The candidate passes if the confidence limits of the difference show that the candidate is worse than the baseline by at
+    most `margin`. A candidate is called superior only if `judge` finds it significantly better. If there are few rows or the
+    limits are not reliable, the decision is inconclusive, and the candidate does not pass.
 
     Parameters
     ----------

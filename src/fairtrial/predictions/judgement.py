@@ -153,9 +153,9 @@ class JudgementOrigin:
     Attributes
     ----------
     files : tuple of (str, str)
-        Name and SHA-256 of each file; empty for a frame.
+        Name and SHA-256 hash of each file. Empty for a frame.
     command : str
-        Command that repeats the judgement; empty for a frame.
+        Command that repeats the judgement. Empty for a frame.
     version : str
         Version of fairtrial.
     """
@@ -185,7 +185,7 @@ def _make_empty_gaps() -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judgement:
-    """The result of `judge`: measures with intervals, paired tests, and which model is best.
+    """The result of `judge`: measures with intervals, paired tests and a ranking of the models.
 
     Attributes
     ----------
@@ -210,8 +210,8 @@ class Judgement:
         Precision, recall, F score and AUC of each class.
     confusion : DataFrame
         Confusion matrices: one row per data set, model, true class and predicted class, with the count and the rate within the
-        true class. The limits of the rate are Wilson limits. With clusters or weights, the limits are based on the effective
-        number of rows.
+        true class. The limits of the rate are Wilson limits. If rows are clustered or weighted, the limits are based on the
+        effective number of rows.
     subgroups : DataFrame
         Measures with limits for each subgroup.
     gaps : DataFrame
@@ -235,13 +235,13 @@ class Judgement:
     origin : JudgementOrigin
         Files, command and version.
     predictions : PredictionFile or None
-        The predictions; None if the file was streamed.
+        The predictions, or None if the file was streamed.
     margins : tuple of MarginComparison
-        Decision on each pair of models at the margin; empty if no margin was given.
+        Decision on each pair of models at the margin. Empty if no margin was given.
     corp : DataFrame
-        CORP calibration curves with consistency bands; see `corp_curve`.
+        CORP calibration curves with consistency bands, as in `corp_curve`.
     decisions : DataFrame
-        Decision curves with limits; see `decision_curve`.
+        Decision curves with confidence limits, as in `decision_curve`.
     decision_differences : DataFrame
         Differences in net benefit between models, and between each model and treating all rows.
     calibration_tests : DataFrame
@@ -327,7 +327,7 @@ class Judgement:
         return pd.DataFrame(lines).drop(columns=["tests", "obstacle"]) if lines else pd.DataFrame()
 
     def to_json(self) -> str:
-        """Return the judgement as a JSON document; see `result.schema.json`.
+        """Return the judgement as a JSON document with the schema `result.schema.json`.
 
         Returns
         -------
@@ -448,7 +448,7 @@ class Judgement:
         Parameters
         ----------
         all_measures : bool
-            Whether to show all measures, not only the main one, and the confusion matrices. Default: False.
+            Whether to show all measures and the confusion matrices instead of only the main measure. Default: False.
 
         Returns
         -------
@@ -508,7 +508,10 @@ class Judgement:
         return list(dict.fromkeys(map(str, self.scores["model"])))
 
     def _select_answer(self) -> list[str]:
-        """Select the sentences of the short form: the verdict or, without one, the answers for the first few data sets."""
+        """Select the sentences of the short form.
+
+        These are the verdict or, if there is none, the answers for the first few data sets.
+        """
         if len(self.findings) > 1 and self.verdict is not None:
             if self.verdict.undecidable is None:
                 return [self.summary[-1]]
@@ -966,7 +969,8 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_und
     """Select the requested measures or, by default, all measures that suit the models.
 
     Models are compared by the first measure. By default, this is AUC if every model has scores of a positive class, else
-    accuracy. A measure that cannot rank models is never placed first. It raises an error unless `allow_undirected` is true.
+    accuracy. A measure that cannot rank models is never placed first. Such a measure raises an error unless `allow_undirected`
+    is true.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -1063,7 +1067,10 @@ def find_inverted(
 def _find_below_chance(
     models: Sequence[ModelStatistics], scores: pd.DataFrame, main: Measure, roles: Roles, settings: JudgeSettings
 ) -> dict[tuple[str, str], bool]:
-    """Find which models have an AUC significantly below 0.5. The result is empty if the comparison does not use scores."""
+    """For each model, find out whether its AUC is significantly below 0.5.
+
+    The keys of the result are pairs of data set and model. The result is empty if the comparison does not use scores.
+    """
     auc = get_measure("auc")
     has_labels = {model_columns.name for model_columns in roles.models if model_columns.label is not None}
     ranking_models = [model for model in models if model.kind is not None and model.positive is not None]
@@ -1087,8 +1094,8 @@ def _find_below_chance(
 def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
     """Return whether an AUC is significantly below 0.5.
 
-    This is the case if the upper confidence limit is below 0.5. Without limits, or with few cases, a Mann-Whitney test is also
-    used, with the effective numbers of cases.
+    This is the case if the upper confidence limit is below 0.5. If there are no limits or few cases, a Mann-Whitney test with
+    the effective numbers of cases is also used.
     """
     if high < 0.5:
         return True
@@ -1151,7 +1158,10 @@ def _note_rare_positives(
     class_counts: Mapping[str, Mapping[str, int]],
     notes: Notes,
 ) -> None:
-    """If models are compared by AUC and positives are rare, note that average precision ranks another model first."""
+    """Add a note if average precision ranks a different model first than AUC does.
+
+    This applies only if models are compared by AUC and positives are rare.
+    """
     for dataset, (label, _) in positives.classes.items():
         counts = class_counts.get(dataset, {})
         proportion = counts.get(label, 0) / max(1, sum(counts.values()))

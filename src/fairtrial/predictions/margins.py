@@ -18,15 +18,15 @@ from fairtrial.significance.margins import MarginDecision, decide_margin
 from fairtrial.significance.names import get_display_name
 
 _MIN_CASES = 5
-"""If a class has fewer cases, no procedure is known to give limits with nominal coverage."""
+"""If a class has fewer cases than this, no procedure is known to give limits with nominal coverage."""
 
 MIN_BOOTSTRAP_CASES = 100
-"""If a class has fewer cases, bootstrap limits are too narrow for a decision at a margin."""
+"""If a class has fewer cases than this, bootstrap limits are too narrow for a decision at a margin."""
 
 _SCORE_LIMITS = ("auc_test", "mcnemar")
 
 _MIN_CONTRIBUTIONS = 20
-"""If fewer rows contribute to the difference between the models, bootstrap limits are too narrow."""
+"""If fewer rows than this contribute to the difference between the models, bootstrap limits are too narrow."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class MarginComparison:
     candidate, baseline : str
         Names of the models.
     measure, measure_name : str
-        Measure, and its display name.
+        Name of the measure, and its display name.
     result : MarginDecision
         Decision, margin, difference (candidate minus baseline) with limits, and tests.
     test : str
@@ -50,7 +50,7 @@ class MarginComparison:
     rows, clusters : int
         Number of rows that both models predict, and number of clusters (0 if rows are independent).
     obstacle : Finding or None
-        Reason why no decision is possible; None if a decision is possible.
+        Reason why no decision is possible, or None if a decision is possible.
     better : {"max", "min"}
         Whether larger or smaller values of the measure are better.
     """
@@ -131,7 +131,8 @@ def compare_at_margin(
         units=pair.units,
     )
     if difference == 0 and result.needed is not None and _is_constant(pair, decision):
-        # If the models never differ, the interval shrinks in proportion to the number of rows, not to its square root.
+        # If the models never differ, the width of the interval is inversely proportional to the number of rows, not to its
+        # square root.
         result = replace(result, needed=math.ceil(pair.units * (high - low) / 2 / margin))
     p_value = math.nan if decision.outcome is None else min(1.0, adjust_for * decision.outcome.p_value)
     clusters = pair.units if pair.units < pair.distinct_rows else 0
@@ -175,11 +176,11 @@ def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
 def _widen_rare_changes(
     pair: PairStatistics, difference: float, low: float, high: float, level: float, scale: float
 ) -> tuple[float, float]:
-    """Widen the limits for two models that rank almost all cases equally, because further cases might differ.
+    """Widen the limits if two models rank almost all cases equally.
 
-    Even if none of n cases differs, the true proportion of cases that differ may be as large as -log(alpha / 2) / n. This is
-    the upper confidence limit at the level 1 - alpha / 2 ("rule of three"). The AUC then changes by at most the sum of these
-    proportions over both classes.
+    The models may rank further cases differently. Even if none of n cases differs, the true proportion of cases that differ may
+    be as large as -log(alpha / 2) / n. This is the upper confidence limit at the level 1 - alpha / 2 ("rule of three"). The AUC
+    then changes by at most the sum of these proportions over both classes.
     """
     half = scale * min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
     if low <= difference - half and high >= difference + half:

@@ -52,7 +52,7 @@ BETTER, WORSE, SIMILAR, UNDECIDED = "better", "worse", "no significant differenc
 _RESOLUTION = 10
 _MIN_RESAMPLES = 10_000
 
-# With fewer effective clusters, a permutation of clusters replaces the t test of their sums.
+# With fewer effective clusters than this, a permutation test of the clusters replaces the t test of their sums.
 _MIN_T_CLUSTERS = 10
 
 # Measures that are proportions of the rows of one class.
@@ -147,8 +147,8 @@ def compare_models(
 ) -> Decision:
     """Compare two models by a measure for a decision at a margin.
 
-    For proportions of independent rows, such as accuracy, the limits are Tango's. They have nominal coverage whatever the true
-    difference is.
+    For proportions of independent rows, such as accuracy, Tango's limits are used. Their coverage is close to nominal for any
+    true difference.
     """
     with ignore_warnings():
         return _Comparison(first, second, pair, measure, settings, 1, at_margin=True).decide()
@@ -161,8 +161,8 @@ def _get_marks(outcome: Outcome) -> int:
 class RowOverlap:
     """Record of the rows that pairs of models have in common.
 
-    A note is added if two models have only some rows in common. An error is raised if no two models on a data set have common
-    rows.
+    A note is added if two models have only some rows, or no rows, in common. An error is raised if no two models on a data set
+    have common rows.
     """
 
     def __init__(self, notes: Notes) -> None:
@@ -224,12 +224,18 @@ class _Comparison:
 
     @cached_property
     def labels(self) -> FloatArray | None:
-        """Counts of rows by true class and both predicted classes, or None without predicted labels or with weights."""
+        """Counts of rows by true class and both predicted classes.
+
+        The value is None if there are no predicted labels or if rows have weights.
+        """
         return None if self.pair.is_weighted else self.pair.count_labels()
 
     @cached_property
     def contrast(self) -> AucContrast | None:
-        """The comparison of both AUCs, or None without scores of a positive class or with weights."""
+        """The comparison of both AUCs.
+
+        The value is None if there are no scores of a positive class or if rows have weights.
+        """
         return None if self.pair.is_weighted else self.pair.contrast_ranks()
 
     def decide(self) -> Decision:
@@ -251,7 +257,7 @@ class _Comparison:
         permuted = self._permute(self.main)
         effect = resampled.effect if resampled is not None else None
         deciding, obstacle = permuted, None
-        # With few rows the bootstrap gives only the interval.
+        # With few rows, the bootstrap gives only the interval.
         if permuted is None and resampled is not None and self.pair.rows > MANY_ROWS:
             fewest = min(self.pair.effective_units)
             if fewest >= MIN_EFFECTIVE_UNITS:
@@ -421,7 +427,8 @@ class _Comparison:
             return Decision(replace(outcome, effect=effect), effect)
         excludes_zero = effect.low > 0 or effect.high < 0
         if self.at_margin and not excludes_zero:
-            # A permutation test can reject equal distributions although means are equal, so it must not narrow the limits.
+            # A permutation test can reject the hypothesis of equal distributions even if the measures of both models are equal
+            # in the population. Therefore, it must not narrow the limits.
             return Decision(replace(outcome, effect=effect), effect)
         if not math.isclose(1 - effect.level, alpha) or excludes_zero == (outcome.p_value <= alpha) or effect.estimate == 0:
             return Decision(replace(outcome, effect=effect), effect)

@@ -49,7 +49,7 @@ _METHODS = {
     "mcnemar": "normal approximation with the discordant rows of the pilot",
     "clusters": "normal approximation with the standard error of the pilot's clusters",
     "bootstrap": "normal approximation with the bootstrap standard error of the pilot",
-    "width": "width of the pilot's interval times the root of the ratio of the numbers of rows",
+    "width": "width of the pilot's interval, assumed to be inversely proportional to the square root of the number of rows",
 }
 
 
@@ -69,11 +69,12 @@ def plan_test(
     positive: object = None,
     **roles: Any,
 ) -> SampleSize:
-    """Compute from a pilot how many rows a decision at a margin or a precise interval needs.
+    """Compute from a pilot the number of rows for a decision at a margin or a precise interval.
 
-    With a margin, the number of rows is computed from the variance of the difference in the pilot and checked by simulation.
-    In the simulation, rows or whole clusters of the pilot are drawn with replacement, and each sample is decided as in `gate`.
-    The number of rows is corrected if the simulated power misses the target by more than 1.5 Monte Carlo standard errors.
+    If a margin is given, the number of rows is computed from the variance of the difference in the pilot and checked by
+    simulation. In the simulation, rows or whole clusters of the pilot are drawn with replacement, and each sample is decided as
+    in `gate`. The number of rows is corrected if the simulated power misses the target by more than 1.5 Monte Carlo standard
+    errors.
 
     Parameters
     ----------
@@ -185,7 +186,7 @@ def _plan_width(
     positive: object,
     settings: JudgeSettings,
 ) -> SampleSize:
-    """Compute the number of rows that an interval of a given width needs for one model.
+    """Compute how many rows one model needs for an interval of a given width.
 
     If there is no formula for the measure, the width is assumed to be inversely proportional to the square root of the number
     of rows.

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # Above this number of rows, the band of the CORP curve is simulated with fewer resamples.
 _MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
 
-# Calibration cannot be judged if the interval of its slope is wider than this. Without a slope, it needs this many rows.
+# Calibration is not judged if the interval of the calibration slope is wider than this. If there is no slope, calibration is
+# judged only if there are at least this many rows.
 _MAX_SLOPE_WIDTH, _FEW_ROWS = 1.5, 50
 
 
@@ -35,16 +36,16 @@ class ProbabilityAssessment:
     Attributes
     ----------
     corp : DataFrame
-        The CORP curve with its band; see `corp_curve`.
+        The CORP curve with its consistency band, as in `corp_curve`.
     decisions : DataFrame
-        The decision curve with limits; see `decision_curve`.
+        The decision curve with confidence limits, as in `decision_curve`.
     differences : DataFrame
-        Differences in net benefit between the model and treating all rows; see `decision_differences`.
+        Differences in net benefit between the model and treating all rows, as in `decision_differences`.
     uncertainty : Interval
         The uncertainty component of the Brier score.
     test : Outcome
-        Test of calibration. The p-value is NaN if calibration cannot be tested, e.g. with weights. `caveats` then gives the
-        reason.
+        Test of calibration. The p-value is NaN if calibration cannot be tested, e.g. because rows have weights. In this case,
+        `caveats` gives the reason.
     """
 
     corp: pd.DataFrame
@@ -162,9 +163,10 @@ def describe_net_benefit(scores: pd.DataFrame, decisions: pd.DataFrame) -> dict[
 
 
 def find_useful_thresholds(decisions: pd.DataFrame, differences: pd.DataFrame, names: Sequence[str]) -> tuple[Finding, ...]:
-    """Find the thresholds at which each model is significantly better than treating all rows and than treating no row.
+    """Find the thresholds at which each model is useful.
 
-    `decisions` and `differences` must come from a single data set.
+    At these thresholds, the model is significantly better than both treating all rows and treating no row. `decisions` and
+    `differences` must come from a single data set.
     """
     findings = []
     for name in names:

@@ -72,7 +72,7 @@ _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 JSON_LINES = (".jsonl", ".ndjson")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", *JSON_LINES)
 
-# Duplicate lines are searched for only in tables with at most this many lines.
+# Only tables with at most this many lines are searched for duplicate lines.
 MAX_COMPARED_LINES = 200_000
 
 # Columns with these roles must not have missing values.
@@ -183,7 +183,10 @@ class DatasetPredictions:
     clusters: IntArray | None = None
 
     def get_positive_index(self, positive: object) -> int | None:
-        """Return the index of the class `positive`. If it is None, use the default of `read_predictions`."""
+        """Return the index of the class `positive`.
+
+        If `positive` is None, use the default of `read_predictions`.
+        """
         return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name, self.scored_class)
 
     def count_classes(self) -> dict[str, int]:
@@ -255,7 +258,10 @@ class PredictionFile:
         return replace(self, datasets=tuple(datasets), notes=notes.findings)
 
     def frame(self) -> pd.DataFrame:
-        """Build a table of the models on each data set, with numbers of rows and classes, and kinds of labels and scores."""
+        """Build a table with one row per data set and model.
+
+        The columns contain numbers of rows, predictions and classes, and the sources of labels and kinds of scores.
+        """
         import pandas as pd
 
         lines = [
@@ -326,10 +332,11 @@ def read_predictions(
         Columns that define subgroups for which results are reported separately.
     positive : label, optional
         The positive class, to which a single column of scores refers. By default, it is the class named by the score columns.
-        If they do not name a class, it is a class with a common name such as yes, fraud or churn. Otherwise, it is the second
-        class in sort order.
+        If they do not name a class, it is a class with a typical positive name such as yes, fraud or churn. Otherwise, it is
+        the second class in sort order.
     drop_missing : bool, default False
-        Remove rows with missing values for all models, instead of raising an error. A note reports the number of removed rows.
+        Instead of raising an error, remove each row with a missing value from the predictions of all models. A note reports the
+        number of removed rows.
     scheme : str, optional
         Resampling scheme to read. Required if the file was exported from a study with several schemes.
 
@@ -549,7 +556,7 @@ def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.Dat
 def _drop_incomplete_rows(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
     """Remove rows with missing values from the predictions of all models.
 
-    If a column is completely empty for a model or data set, its cells are not treated as missing values there.
+    If all cells of a column are empty for a model on a data set, these cells are not treated as missing values.
     """
     keys = roles.list_columns("dataset", "model")
     incomplete = table[roles.list_columns(*REQUIRED_ROLES, "weight")].isna().any(axis=1)

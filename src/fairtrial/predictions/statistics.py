@@ -1,4 +1,7 @@
-"""Protocols of the statistics from which a judgement is computed, and their implementation for rows in memory."""
+"""Statistics from which a judgement is computed.
+
+The module contains the protocols, and their implementation for rows in memory.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +64,8 @@ from fairtrial.study.records import ABSTAINED
 if TYPE_CHECKING:
     import pandas as pd
 
-# With more rows than this, intervals are computed from counts if possible. Other intervals use fewer resamples. They omit the
-# BCa correction, because its effect is negligible.
+# With more rows than this, intervals are computed from counts if possible. All other intervals use fewer resamples and omit the
+# BCa correction, whose effect is negligible in this case.
 MANY_ROWS = 50_000
 REDUCED_RESAMPLES = 200
 MAX_COUNT_RESAMPLES = 500
@@ -70,10 +73,11 @@ MAX_COUNT_RESAMPLES = 500
 # A z test with a bootstrap standard error requires at least this many effective rows or clusters in each class.
 MIN_EFFECTIVE_UNITS = 200
 
-# With fewer clusters, bootstrap limits are too narrow.
+# With fewer clusters than this, bootstrap limits are too narrow.
 _MIN_BOOTSTRAP_CLUSTERS = 5
 
-# With more than `MANY_ROWS` rows, a permutation test draws fewer swaps. It is omitted if even the minimum would take too long.
+# With more than `MANY_ROWS` rows, a permutation test draws fewer swaps. The test is omitted if even the minimum number of swaps
+# would take too long.
 _USUAL_SWAPPED_ROWS, _MAX_SWAPPED_ROWS = 1 << 28, 1 << 31
 _MAX_MOVE_CELLS = 1 << 25
 
@@ -95,7 +99,7 @@ _BATCH_SIZE, _JACKKNIFE_GROUPS = 250, 500
 # Number of blocks of rows in the jackknife of a subgroup.
 _SUBGROUP_BLOCKS = 100
 
-# If a class has fewer rows, jackknife limits are too narrow.
+# If a class has fewer rows than this, jackknife limits are too narrow.
 _MIN_JACKKNIFE_CASES = 20
 
 # Largest product of rows and blocks in one batch of the jackknife.
@@ -134,7 +138,10 @@ class ModelStatistics(Protocol):
 
     @property
     def rows(self) -> int:
-        """The number of predictions. It equals the number of rows unless rows are predicted several times."""
+        """The number of predictions.
+
+        This is also the number of rows, unless rows are predicted several times.
+        """
 
     @property
     def distinct_rows(self) -> int:
@@ -145,16 +152,22 @@ class ModelStatistics(Protocol):
         """Whether rows have weights."""
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Return the name of the input that the model lacks for a measure, or an empty string if none is missing."""
+        """Return the name of an input that a measure needs but the model lacks, or an empty string."""
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals. If a measure cannot be computed, its value is NaN, and its note gives the reason."""
+        """Compute each measure with an interval.
+
+        If this is impossible, the estimate is NaN and the note gives the reason.
+        """
 
     def count_confusion(self) -> Confusion | None:
         """Count rows, or sum their weights, by true and predicted class. Return None if there are no predicted labels."""
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by true and predicted class. Return None without clusters or predicted labels."""
+        """Count the rows of each cluster by true and predicted class.
+
+        Return None if there are no clusters or no predicted labels.
+        """
 
     def sum_support(self) -> FloatArray:
         """Compute the total weight of the rows of each class."""
@@ -163,7 +176,10 @@ class ModelStatistics(Protocol):
         """Count the rows of each class."""
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute two columns: the effective number of rows of each class, and that of all other classes together."""
+        """Compute the effective number of rows of each class and of all other classes together.
+
+        The result has one row per class and two columns.
+        """
 
     def compute_class_aucs(self) -> list[float]:
         """Compute the AUC of each class against the rest. The values are NaN if there are no scores."""
@@ -184,7 +200,10 @@ class ModelStatistics(Protocol):
         """Restrict the model to the rows of a subgroup. If rows are streamed, the result has labels but no scores."""
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
-        """Estimate a measure for each subgroup and for all other rows. Return None if this is impossible for streamed rows."""
+        """Estimate a measure for the rows inside and outside each subgroup.
+
+        Return None if this is impossible because rows are streamed.
+        """
 
     def pair_with(self, other: Self) -> PairStatistics | None:
         """Pair two models on the rows that both predict. Return None if no column identifies the rows of a streamed file."""
@@ -207,7 +226,7 @@ class PairStatistics(Protocol):
 
     @property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters: in total, and in the class with the fewest."""
+        """The effective number of rows or clusters, in total and in the class with the fewest."""
 
     @property
     def is_weighted(self) -> bool:
@@ -220,7 +239,10 @@ class PairStatistics(Protocol):
         """Compare the accuracies of both models on clustered rows. Both models must have predicted labels."""
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Compute both AUCs and the variance of their difference. Return None if there are no scores of a positive class."""
+        """Compute both AUCs and the variance of their difference.
+
+        Return None if a model has no scores or if there is no positive class.
+        """
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Bootstrap a confidence interval of the difference in a measure. Return None if this is impossible."""
@@ -232,10 +254,16 @@ class PairStatistics(Protocol):
         """
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
-        """Compute differences in net benefit at many thresholds. Return None if no suitable probabilities are in memory."""
+        """Compute differences in net benefit at many thresholds.
+
+        Return None if rows are not in memory, if a model has no probabilities or if there is no positive class.
+        """
 
     def count_rank_changes(self) -> int | None:
-        """Count the rows that the two models rank differently by their scores. Return None if rows are not in memory."""
+        """Count the rows whose rank by score differs between the two models.
+
+        Return None if rows are not in memory, if a model has no scores or if there is no positive class.
+        """
 
     def list_limitations(self, measure: Measure) -> list[Finding]:
         """List the tests that are omitted or approximate because of the number of rows."""
@@ -258,16 +286,19 @@ class FileStatistics(Protocol):
 
     @property
     def predictions(self) -> PredictionFile | None:
-        """The predictions; None if they are not in memory."""
+        """The predictions, or None if they are not in memory."""
 
     def has_several_folds(self) -> bool:
         """Whether any model has predictions in several folds."""
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List how weights, repeated predictions and the size of the file change the computations."""
+        """List the effects of weights, repeated predictions and the size of the file."""
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class in each data set. In `unequal_datasets`, the models predict different rows."""
+        """Count the rows of each class in each data set.
+
+        `unequal_datasets` names the data sets whose models predict different rows.
+        """
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
         """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
@@ -305,7 +336,10 @@ class JudgeSettings:
         return self.resamples if rows <= MANY_ROWS else min(self.resamples, REDUCED_RESAMPLES)
 
     def explain_unavailable(self, model: ModelStatistics, measure: Measure) -> str:
-        """Explain which input that a measure needs is missing from a model. The text is empty if nothing is missing."""
+        """Explain why a measure cannot be computed for a model.
+
+        The string is empty if no input is missing.
+        """
         missing = model.find_missing_input(measure)
         if not missing and model.positive is None and measure.name in self.binary_only:
             missing = "a positive class"
@@ -318,7 +352,7 @@ class JudgeSettings:
 
 
 def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | None) -> str:
-    """Return the name of the input that a measure lacks, or an empty string if the given inputs are sufficient."""
+    """Return the name of the input that a measure needs but that is missing, or an empty string."""
     needs = measure.facts.needs
     available = {"labels": has_labels, "scores": kind is not None, "probabilities": kind == "probability"}
     return "" if available.get(needs, False) else needs
@@ -419,13 +453,16 @@ class InMemoryModel:
     subgroups: Mapping[str, npt.NDArray[Any]]
     clusters: IntArray | None = None
     answers: IntArray | None = None
-    """Number of each prediction within its row; None if each row is predicted once."""
+    """Position of each prediction among the predictions of the same row, or None if each row is predicted once."""
     dataset_weights: FloatArray | None = None
     """Weight of each row of the data set."""
 
     @classmethod
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
-        """Select all predictions of a model. Repeated predictions of a row form a cluster and share the weight of the row."""
+        """Select all predictions of a model.
+
+        Repeated predictions of a row share the weight of the row. If no clusters are given, they also form a cluster.
+        """
         model = dataset.models[name]
         lines = np.lexsort((model.fold, model.repeat, model.row_indices)) if model.has_repeats else model.first_lines
         lines = _drop_unweighted_lines(lines, model.row_indices, dataset.weights)
@@ -467,12 +504,15 @@ class InMemoryModel:
 
     @property
     def keys(self) -> IntArray:
-        """The key of each prediction, which combines the index of its row and its number within the row."""
+        """The key of each prediction, which combines the row index and the position in `answers`."""
         return self.row_indices if self.answers is None else self.row_indices * _MAX_ANSWERS + self.answers
 
     @property
     def rows(self) -> int:
-        """The number of predictions. It equals the number of rows unless rows are predicted several times."""
+        """The number of predictions.
+
+        This is also the number of rows, unless rows are predicted several times.
+        """
         return len(self.y_true)
 
     @property
@@ -502,7 +542,7 @@ class InMemoryModel:
         return {"labels": list_codes(len(self.classes), with_unknown), "positive": self.positive}
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Return the name of the input that the model lacks for a measure, or an empty string if none is missing."""
+        """Return the name of an input that a measure needs but the model lacks, or an empty string."""
         return find_missing_input(measure, self.y_pred is not None, self.kind)
 
     def select_input(self, measure: Measure) -> Any:
@@ -528,7 +568,10 @@ class InMemoryModel:
         return Confusion.from_labels(self.y_true, self.y_pred, sample_weight=self.weights, **options)
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by true and predicted class. Return None without clusters or predicted labels."""
+        """Count the rows of each cluster by true and predicted class.
+
+        Return None if there are no clusters or no predicted labels.
+        """
         if self.clusters is None or self.y_pred is None:
             return None
         k = len(self.classes) + 1
@@ -546,7 +589,10 @@ class InMemoryModel:
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute two columns: the effective number of rows of each class, and that of all other classes together."""
+        """Compute the effective number of rows of each class and of all other classes together.
+
+        The result has one row per class and two columns.
+        """
         clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
         if clusters is None and self.weights is None:
             counts = self.count_classes()
@@ -622,7 +668,7 @@ class InMemoryModel:
         return {}
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues:
-        """Estimate a measure for each subgroup and for all other rows."""
+        """Estimate a measure for the rows inside and outside each subgroup."""
         own_codes, names = self._factorize_subgroups(column)
         codes, count = np.array([subgroups.index(name) for name in names], dtype=np.intp)[own_codes], len(subgroups)
         clusters = None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
@@ -676,7 +722,7 @@ class InMemoryModel:
         totals: FloatArray,
         mask: npt.NDArray[np.bool_],
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure of predicted labels on the selected rows, and the influence of each row."""
+        """Compute a measure of labels on the selected rows, and the influences and weights of rows."""
         k, weights = len(labels), np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
         table = sum_by_code(cells[mask], weights, k * k).reshape(k, k)
         value, influences = compute_cell_influences(table, make_table_function(measure, labels, self.positive))
@@ -684,16 +730,16 @@ class InMemoryModel:
         return value, influence_by_row, weights * totals[cells[mask]]
 
     def _average_losses(self, losses: FloatArray, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute the mean loss on the selected rows, and the influence of each row."""
+        """Compute the mean loss on the selected rows, and the influence and weight of each row."""
         chosen, weights = losses[mask], np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
         mean = float(np.average(chosen, weights=weights))
         return mean, (chosen - mean) * weights / weights.sum(), weights
 
     def _jackknife(self, measure: Measure, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure on the selected rows, and the influence of each block of rows.
+        """Compute a measure on the selected rows, the influences of blocks, and the weights of rows.
 
-        The influence of a block is stored at its first row. If there are too many rows, no influences are computed, so
-        there are no confidence limits.
+        A block consists of several rows. The influence of a block is stored at its first row. If there are too many rows, no
+        influences are computed, so there are no confidence limits.
         """
         rows = np.flatnonzero(mask)
         value, influences = self.select_rows(rows).compute_value(measure), np.zeros(len(rows))
@@ -751,7 +797,10 @@ class InMemoryModel:
         return (self.answers is None) == (other.answers is None) and np.array_equal(self.keys, other.keys)
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals. If a measure cannot be computed, its value is NaN, and its note gives the reason."""
+        """Compute each measure with an interval.
+
+        If this is impossible, the estimate is NaN and the note gives the reason.
+        """
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         by_measure: dict[str, Interval] = {}
         if len(self.y_true) > MANY_ROWS and self.weights is None and self.clusters is None:
@@ -794,7 +843,7 @@ class InMemoryModel:
         return omit_limits(interval, NO_VARIATION) if interval.low == interval.high == interval.estimate else interval
 
     def _compute_count_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute the intervals that need only counts. Rows are not resampled."""
+        """Compute the intervals that do not require resampling, such as those based on counts."""
         intervals = CountIntervals(settings)
         results = []
         label_measures = [measure for measure in measures if measure.facts.needs == "labels"]
@@ -858,9 +907,9 @@ def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
 
 
 def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """Pair each prediction of a row by the first model with each prediction of the same row by the second model.
+    """Join each prediction of the first model with each of the second model for the same row.
 
-    Both arrays must be sorted by row.
+    `first` and `second` contain the rows that the models predict, in sort order. The results are positions in these arrays.
 
     >>> [part.tolist() for part in _cross_join(np.array([0, 0, 4]), np.array([0, 4, 4]))]
     [[0, 1, 2, 2], [0, 0, 1, 2]]
@@ -872,7 +921,10 @@ def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _share_weights(row_indices: IntArray, weights: FloatArray | None) -> FloatArray | None:
-    """Divide the weight of each row among its predictions. Return None if all predictions have the same weight."""
+    """Divide the weight of each row among its predictions.
+
+    Return None if there are no weights and all rows have equally many predictions.
+    """
     if not len(row_indices):
         return None if weights is None else weights[row_indices]
     counts = np.bincount(row_indices)[row_indices]
@@ -906,7 +958,7 @@ class InMemoryPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters: in total, and in the class with the fewest."""
+        """The effective number of rows or clusters, in total and in the class with the fewest."""
         y_true = self.first.y_true
         if self.first.weights is None and self.first.clusters is None:
             counts = np.bincount(y_true)
@@ -917,7 +969,10 @@ class InMemoryPair:
         return count_effective_rows(weights, clusters), min(by_class, default=0.0)
 
     def count_labels(self) -> FloatArray | None:
-        """Count rows by true class and both predicted classes. Unknown labels have the last code."""
+        """Count rows by true class and both predicted classes. Return None if a model has no predicted labels.
+
+        Unknown labels have the last code.
+        """
         labels = self.first.y_pred, self.second.y_pred
         if labels[0] is None or labels[1] is None:
             return None
@@ -938,7 +993,10 @@ class InMemoryPair:
         return mcnemar(self.first.y_true, self.first.y_pred, self.second.y_pred, level=level, cluster=self.first.clusters)
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Compute both AUCs and the variance of their difference. Return None if there are no scores of a positive class."""
+        """Compute both AUCs and the variance of their difference.
+
+        Return None if a model has no scores or if there is no positive class.
+        """
         positive = self.first.positive
         if self.first.scores is None or self.second.scores is None or positive is None:
             return None
@@ -978,7 +1036,10 @@ class InMemoryPair:
         return outcome
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
-        """Compute differences in net benefit at many thresholds. Return None without probabilities of a positive class."""
+        """Compute differences in net benefit at many thresholds.
+
+        Return None if a model has no probabilities or if there is no positive class.
+        """
         positive = self.first.positive
         if positive is None or any(model.kind != "probability" for model in (self.first, self.second)):
             return None
@@ -1007,8 +1068,8 @@ class InMemoryPair:
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
         """Run the permutation test of a measure.
 
-        With many rows, the test is omitted if a bootstrap z test is valid or if the permutations would take too long. It is
-        never omitted for measures that need only predicted labels, such as accuracy, if the rows are neither weighted nor
+        With many rows, the test is omitted if a bootstrap z test is valid or if the permutations would take too long. The test
+        is never omitted for measures that need only predicted labels, such as accuracy, if the rows are neither weighted nor
         clustered.
         """
         adapted_measure, options = self._adapt_measure(measure)
@@ -1034,7 +1095,10 @@ class InMemoryPair:
         return run_swaps(adapted_measure, swaps, settings, resamples, self.distinct_rows)
 
     def count_rank_changes(self) -> int | None:
-        """Count the rows that the two models rank differently by their scores."""
+        """Count the rows whose rank by score differs between the two models.
+
+        Return None if a model has no scores or if there is no positive class.
+        """
         from scipy.stats import rankdata
 
         positive = self.first.positive
@@ -1117,7 +1181,7 @@ def _count_contributions(jackknife: FloatArray) -> float:
 
 
 def compute_normal_p(estimate: float, error: float) -> float:
-    """Compute the two-sided p-value of a normally distributed estimate with a given standard error."""
+    """Compute the two-sided p-value of a z test, given an estimate and its standard error."""
     from scipy.special import ndtr
 
     if estimate == 0:
@@ -1141,7 +1205,7 @@ class InMemoryModels:
         return any(len(np.unique(model.fold)) > 1 for dataset in self.predictions.datasets for model in dataset.models.values())
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List how repeated predictions, weights and very many rows change the computations."""
+        """List the effects of repeated predictions, weights and very many rows."""
         findings = []
         if any(model.has_repeats for dataset in self.predictions.datasets for model in dataset.models.values()):
             findings.append(Finding.of("repeated_predictions"))
@@ -1223,7 +1287,10 @@ def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, mea
 
 @dataclass(frozen=True)
 class CountIntervals:
-    """Measures and intervals that are computed from counts alone. Weighted counts do not give intervals."""
+    """Measures and intervals that are computed from counts alone.
+
+    If rows have weights, there are no intervals.
+    """
 
     settings: JudgeSettings
     unweighted: bool = True
@@ -1370,7 +1437,10 @@ def make_table_function(
 
 
 def count_table_successes(measure: LabelMeasure, tables: Confusion) -> tuple[FloatArray, FloatArray] | None:
-    """Return the numerators and denominators of a proportion of rows for several tables. Return None for other measures."""
+    """Return the numerators and denominators of a proportion of rows, for several tables.
+
+    Return None if the measure is not a proportion of rows.
+    """
     if not measure.facts.proportion or (measure.facts.per_class and tables.positive is None):
         return None
     adapted: Any = allow_unknown_labels(measure)
@@ -1390,7 +1460,10 @@ def estimate_table_subgroups(
 
 
 def get_proportion_counts(measure: Measure, table: Confusion) -> tuple[float, float] | None:
-    """Return the numerator and the denominator of a proportion of rows. Return None for other measures."""
+    """Return the numerator and the denominator of a proportion of rows.
+
+    Return None if the measure is not a proportion of rows.
+    """
     facts = measure.facts
     if not facts.proportion or (facts.per_class and table.positive is None):
         return None

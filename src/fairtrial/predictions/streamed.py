@@ -1,4 +1,7 @@
-"""Statistics of models in files that are too large for memory. DuckDB scans the file, and its rows are not kept."""
+"""Statistics of models in files that are too large for memory.
+
+DuckDB scans each file without keeping its rows.
+"""
 
 from __future__ import annotations
 
@@ -414,7 +417,7 @@ class StreamedModel:
         return [format_label(label) for label in self.classes]
 
     def find_missing_input(self, measure: Measure) -> str:
-        """Return the name of the input that the model lacks for a measure, or an empty string if none is missing.
+        """Return the name of an input that a measure needs but the model lacks, or an empty string.
 
         If a measure cannot be computed from sums or counts, the missing input is "rows in memory".
         """
@@ -426,7 +429,10 @@ class StreamedModel:
         return "rows in memory" if needs_rows and not missing else missing
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute measures with intervals from counts. Unavailable measures are NaN, and their notes give the reasons."""
+        """Compute each measure with an interval, based on counts.
+
+        If this is impossible, the estimate is NaN and the note gives the reason.
+        """
         available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
         is_plain = not self.is_weighted and self.streamed.cluster is None
         counts = CountIntervals(settings, is_plain)
@@ -446,7 +452,10 @@ class StreamedModel:
         ]
 
     def count_cluster_tables(self) -> FloatArray | None:
-        """Count the rows of each cluster by true and predicted class. Return None without clusters or predicted labels."""
+        """Count the rows of each cluster by true and predicted class.
+
+        Return None if there are no clusters or no predicted labels.
+        """
         if self.streamed.cluster is None or self.label is None:
             return None
         k = len(list_codes(len(self.classes), self.has_unknown_labels))
@@ -480,7 +489,10 @@ class StreamedModel:
 
     @cached_property
     def _cells(self) -> tuple[FloatArray, FloatArray]:
-        """Numbers of rows and total weights by true and predicted class. Without predicted labels, there is only one column."""
+        """Numbers of rows and total weights by true and predicted class.
+
+        If there are no predicted labels, both tables have only one column.
+        """
         codes = list_codes(len(self.classes), self.has_unknown_labels)
         counts, sums = np.zeros((2, len(codes), len(codes) if self.label else 1))
         amount = self.streamed.amount
@@ -504,7 +516,10 @@ class StreamedModel:
         return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute two columns: the effective number of rows of each class, and that of all other classes together."""
+        """Compute the effective number of rows of each class and of all other classes together.
+
+        The result has one row per class and two columns.
+        """
         counts = self.count_classes()
         if self.streamed.cluster is None and not self.is_weighted:
             return np.column_stack([counts, counts.sum() - counts])
@@ -534,7 +549,10 @@ class StreamedModel:
         return {}
 
     def assess_probabilities(self, settings: JudgeSettings) -> ProbabilityAssessment | None:
-        """Assess the probabilities of the positive class. Return None without probabilities, or with weights or clusters."""
+        """Assess the probabilities of the positive class.
+
+        Return None if there is no positive class, if the model has no probabilities, or if rows are weighted or clustered.
+        """
         if self.positive is not None and self.kind == "probability" and not self._binned_tallies:
             self._scan_scores([], settings)
         return None if self.positive is None else self._assessments.get(self.positive)
@@ -593,7 +611,10 @@ class StreamedModel:
         return [self.positive] if self.positive is not None and len(self.classes) == 2 else range(len(self.classes))
 
     def compute_class_aucs(self) -> list[float]:
-        """Compute the AUC of each class against the rest. The values are NaN without scores, and equal for two classes."""
+        """Compute the AUC of each class against the rest. The values are NaN if there are no scores.
+
+        If there are two classes, both values are equal.
+        """
         if not self._aucs:
             self._scan_scores([], JudgeSettings())
         aucs = [self._aucs.get(code, float("nan")) for code in range(len(self.classes))]
@@ -607,7 +628,10 @@ class StreamedModel:
 
     @cached_property
     def _loss_bins(self) -> list[tuple[Any, ...]]:
-        """Sums for the Brier score, the log loss and the calibration in each bin of `calibration_curve`, from one scan."""
+        """Sums for the Brier score, the log loss and the calibration curve.
+
+        The sums are computed for each bin of the calibration curve, in a single scan.
+        """
         probability, outcome = self._build_probability_sql()
         square, loss = self._build_losses_sql()
         sums = ", ".join(f"sum(w * {term})" for term in ("w", "f", "c::INT", "1", "s", "s * s", "l", "l * l"))
@@ -664,7 +688,10 @@ class StreamedModel:
         return [compute_clustered_wilson_limits(lines[:, 1], lines[:, 2], level) for lines in bins]
 
     def _build_probability_sql(self) -> tuple[str, str]:
-        """Build SQL for the probability of the positive (or most probable) class, and for whether this is the true class."""
+        """Build SQL for the probability of a class, and for whether this class is the true class.
+
+        The class is the positive class or, if there is none, the most probable class.
+        """
         scores = self.scores or ()
         if self.positive is not None:
             return scores[self.positive], f"({self.y_true} = {self.positive})"
@@ -695,7 +722,10 @@ class StreamedModel:
         return replace(self, where=f"{self.where} AND {condition}", rows=rows, scores=None, kind=None)
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
-        """Estimate a measure of predicted labels for each subgroup. There are no limits if rows are weighted or clustered."""
+        """Estimate a measure of predicted labels for each subgroup. Return None for other measures.
+
+        There are no limits if rows are weighted or clustered.
+        """
         if not isinstance(measure, LabelMeasure) or self.label is None:
             return None
         labels = tuple(list_codes(len(self.classes), self.has_unknown_labels))
@@ -754,7 +784,10 @@ def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> 
 
 
 class StreamedPair:
-    """Two models of a streamed file on the rows that both predict. An SQL query selects these rows, and tests use counts."""
+    """Two models of a streamed file on the rows that both predict.
+
+    An SQL query selects these rows, and the tests use counts of these rows.
+    """
 
     def __init__(self, first: StreamedModel, second: StreamedModel, joined_sql: str) -> None:
         self.first, self.second, self.joined_sql, self.streamed = first, second, joined_sql, first.streamed
@@ -805,7 +838,7 @@ class StreamedPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters: in total, and in the class with the fewest."""
+        """The effective number of rows or clusters, in total and in the class with the fewest."""
         lines = self.joined_sql
         if self.streamed.cluster is not None:
             lines = f"(SELECT c, t, sum(w) AS w FROM {self.joined_sql} GROUP BY c, t)"
@@ -823,7 +856,11 @@ class StreamedPair:
         return build_clustered_outcome(sums, sizes, level)
 
     def contrast_ranks(self) -> AucContrast | None:
-        """Compute both AUCs and the variance of their difference. The AUCs are exact if both models predict the same rows."""
+        """Compute both AUCs and the variance of their difference.
+
+        Return None if a model has no scores or if there is no positive class. If both models predict the same rows, the AUCs
+        are always exact.
+        """
         positive = self.first.positive
         if not self.first.scores or not self.second.scores or positive is None:
             return None
@@ -836,8 +873,8 @@ class StreamedPair:
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Bootstrap the difference in a measure of predicted labels by resampling counts.
 
-        If rows are weighted, the total weight of each cell is also drawn at random, like a sum of the weights of its rows.
-        Return None for other measures, and if rows are clustered.
+        If rows are weighted, the total weight of each cell is also drawn at random (see `_resample_weights`). Return None for
+        other measures, and if rows are clustered.
         """
         if not self._has_labels(measure) or self.streamed.cluster is not None:
             return None
@@ -857,7 +894,7 @@ class StreamedPair:
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
         """Run the permutation test of a measure of predicted labels, based on counts.
 
-        Return None for other measures, and if rows are weighted or if there are too many clusters.
+        Return None for other measures, if rows are weighted, and if there are too many clusters.
         """
         del fewest
         if not self._has_labels(measure) or self.is_weighted:
@@ -906,7 +943,10 @@ class StreamedPair:
 
 
 def _resample_weights(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares: FloatArray, seed: int) -> FloatArray:
-    """Draw the total weight of each cell. Its mean and variance are those of the sum of the weights of the drawn rows."""
+    """Draw the total weight of each cell from a normal distribution. Negative values become 0.
+
+    The distribution has the mean and the variance of the sum of the weights of the drawn rows.
+    """
     counts = np.maximum(cells, 1.0)
     mean = weights / counts
     spread = np.sqrt(np.maximum(0.0, squares / counts - mean**2))
@@ -956,7 +996,7 @@ class StreamedModels:
         return self.file.has_several_folds()
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List which results cannot be computed from counts."""
+        """List the results that cannot be computed from counts."""
         del settings
         optional = {"streamed_weights": self.weight, "streamed_clusters": self.cluster}
         return [Finding.of("streamed_file"), *(Finding.of(kind) for kind, column in optional.items() if column is not None)]
@@ -975,7 +1015,10 @@ class StreamedModels:
         return list_codes(len(model.classes), model.dataset in datasets)
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
-        """Count the rows of each class in each data set. In `unequal_datasets`, the models predict different rows."""
+        """Count the rows of each class in each data set.
+
+        `unequal_datasets` names the data sets whose models predict different rows.
+        """
         counts_by_dataset: dict[str, dict[str, int]] = {}
         for model in sorted(self.models, key=lambda item: item.rows):
             counts = model.count_classes()
@@ -1091,7 +1134,10 @@ class StreamedModels:
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
-        """Map each predicted label, spelled like the true label, to its spellings in the file. Return None without labels."""
+        """Map each predicted label, spelled like the true label, to its spellings in the file.
+
+        Return None if there are no predicted labels.
+        """
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
         if labels:
@@ -1141,7 +1187,10 @@ class StreamedModels:
 
 @dataclass(frozen=True)
 class StreamedScores:
-    """SQL for the score of each class and for the predicted class. Without a known threshold, `label` is None."""
+    """SQL for the score of each class and for the predicted class.
+
+    If no threshold is known, `label` is None.
+    """
 
     values: tuple[str, ...]
     kind: ScoreKind
@@ -1164,8 +1213,8 @@ class _RawModel:
 class _ScoreSummary(NamedTuple):
     """Summary of the score columns of a model.
 
-    The summary contains the lowest and the highest score, and the largest deviation of the sum of a line from 1. It also
-    contains the number of lines with a sum near 1, of lines with only zeros, and of all lines.
+    The summary contains the lowest and the highest score. It also contains the largest difference between 1 and the sum of the
+    scores in a line. It counts the lines with a sum near 1, the lines with only zeros, and all lines.
     """
 
     least: float
@@ -1196,7 +1245,10 @@ def _choose_lines(file: StreamedFile, notes: Notes) -> None:
 
 
 def _build_weight_sql(file: StreamedFile) -> str | None:
-    """Build SQL for the weight of a row. Return None if weights are equal within each data set, so they have no effect."""
+    """Build SQL for the weight of a row.
+
+    Return None if all weights in each data set are equal, because equal weights have no effect.
+    """
     column = file.roles.get("weight")
     if column is None:
         return None
@@ -1246,7 +1298,7 @@ def _check_complete(file: StreamedFile) -> None:
 def _drop_incomplete_rows(file: StreamedFile, notes: Notes) -> None:
     """Remove rows with missing values from the predictions of all models.
 
-    If a column is completely empty for a model or data set, its cells are not treated as missing values there.
+    If all cells of a column are empty for a model on a data set, these cells are not treated as missing values.
     """
     roles = file.roles
     keys = _list_key_columns(file, "dataset", "model")

@@ -30,7 +30,7 @@ GAP_COLUMNS = (
     *("p_value", "p_adjusted", "significant", "obstacle", "note"),
 )
 
-# A subgroup with fewer rows, or fewer rows of a class, is too small to judge.
+# A subgroup with fewer rows than this, or with a class that has fewer rows than this, is too small to judge.
 MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 
 # The answer names at most this many gaps in measures other than the main one.
@@ -87,7 +87,10 @@ def build_subgroups(
 
 
 def _select_measures(models: Sequence[ModelStatistics], first: Sequence[Measure]) -> list[Measure]:
-    """Select the given measures, accuracy and, for a positive class, rates. Omit measures that cannot be computed."""
+    """Select the given measures, accuracy and, if there is a positive class, rates.
+
+    Omit measures that cannot be computed.
+    """
     is_binary = all(model.positive is not None for model in models)
     names = ["accuracy", *(_RATES if is_binary else ())]
     chosen = [*first, *(measure for measure in map(get_measure, names) if measure not in first)]
@@ -108,7 +111,7 @@ def _build_subgroup_rows(
 
 
 def _describe_small_subgroup(model: ModelStatistics) -> str:
-    """Explain why a subgroup is too small. The text is empty if the subgroup is large enough."""
+    """Explain why a subgroup is too small. The string is empty if the subgroup is large enough."""
     fewest = int(model.count_classes().min())
     if model.rows < MIN_SUBGROUP_ROWS:
         return render(Finding.of("small_subgroup", rows=model.rows))
@@ -233,9 +236,10 @@ def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether each gap has a counterpart with the opposite sign, because only two subgroups have a value.
+    """For each gap, return whether another gap is its exact opposite.
 
-    Further subgroups may have no value, e.g. because recall is undefined without positives.
+    This is the case if only two subgroups have a value. Other subgroups may have no value, e.g. because recall is undefined if
+    there are no positives.
     """
     families = gaps.groupby(_FAMILY)
     is_opposite = families["difference"].transform("sum").abs() < _ROUNDING
@@ -243,9 +247,9 @@ def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
-    """List the tested gaps. Gaps in which the subgroup is worse than the rest come first, sorted by adjusted p-value.
+    """List the tested gaps. If two gaps differ only in sign, only the first of them is listed.
 
-    If two gaps differ only in sign, only the first of them is listed.
+    Gaps in which the subgroup is worse than the rest come first. Otherwise, gaps are sorted by adjusted p-value.
     """
     tested: dict[tuple[str, ...], dict[Any, Any]] = {}
     lines = gaps.assign(has_mirror=_has_mirror(gaps))[gaps["p_adjusted"].notna()].to_dict("records")

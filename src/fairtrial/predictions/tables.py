@@ -117,7 +117,10 @@ def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFra
 
 
 def _build_class_rows(model: ModelStatistics, level: float) -> list[dict[str, Any]]:
-    """Build one row per class of a model. If rows have weights, rates have no limits, because limits require row counts."""
+    """Build one row per class of a model.
+
+    If rows have weights, the rates have no confidence limits, because Wilson limits require row counts.
+    """
     confusion = model.count_confusion()
     table = None if confusion is None else prepare_class_table(confusion)
     support, aucs, unweighted = model.sum_support(), model.compute_class_aucs(), not model.is_weighted
@@ -160,9 +163,9 @@ def _compute_rate(name: str, hits: float, total: float, level: float, unweighted
 def build_confusion(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
     """Build one row per model, true class and predicted class.
 
-    A row contains the count, and the rate within the true class with Wilson limits. With clusters or weights, the limits are
-    based on the effective number of rows. Predicted labels that are not classes form a separate class. If a confusion matrix
-    has more than 400 cells, only nonempty cells are listed.
+    A row contains the count, and the rate within the true class with Wilson limits. If rows are clustered or weighted, the
+    limits are based on the effective number of rows. All predicted labels that are not classes are counted together, as
+    "(other)". If a confusion matrix has more than 400 cells, only nonempty cells are listed.
     """
     import pandas as pd
 
@@ -333,7 +336,10 @@ def build_curves(models: Sequence[ModelStatistics]) -> dict[str, pd.DataFrame]:
 
 
 def _compute_curves(model: ModelStatistics, code: int) -> dict[str, pd.DataFrame]:
-    """Compute the curves of a class. The result is empty if no row, or every row, belongs to the class."""
+    """Compute the curves of a class.
+
+    The result is empty if none or all of the rows belong to the class.
+    """
     tally = model.tally(code, MAX_CURVE_POINTS)
     if not tally.positives or not tally.negatives:
         return {}

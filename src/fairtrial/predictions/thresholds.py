@@ -70,14 +70,14 @@ class ThresholdChoice:
         The threshold, and confidence limits of the best threshold in the population. Infinity is above all scores, so no case
         is predicted positive. Minus infinity is below all scores, so every case is predicted positive.
     estimates : mapping of str to Interval
-        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases. The values are estimated
-        by cross-fitting or, for an alert budget, on the same rows.
+        Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases. The values are estimated by
+        cross-fitting or, for an alert budget, on the rows that were used to choose the threshold.
     current : float or None
-        The current threshold; None if there is none.
+        The current threshold, or None if there is none.
     current_estimates : mapping of str to Interval
         The same quantities at the current threshold.
     saving : Interval or None
-        Proportion of the current cost that is saved; None if there are no costs or no current threshold.
+        Proportion of the current cost that is saved, or None if there are no costs or no current threshold.
     next_lower : float
         The next lower score, or minus infinity. All thresholds above this score, up to the chosen one, give the same predicted
         labels.
@@ -87,7 +87,7 @@ class ThresholdChoice:
         Only for costs: for each alternative, a test of the cost of the threshold minus the cost of the alternative. Empty if
         there are too few cases.
     current_differences : mapping of str to Outcome
-        The same tests for the current threshold; empty if there is none.
+        The same tests for the current threshold. Empty if there is no current threshold.
     folds : int
         Number of folds for cross-fitting, or 0 if the results are not cross-fitted.
     """
@@ -116,7 +116,10 @@ class ThresholdChoice:
 
     @property
     def rival(self) -> str | None:
-        """The alternative with the least significant difference: "nobody", "everybody", or None if nothing was tested."""
+        """The alternative that the threshold beats least clearly: "nobody" or "everybody".
+
+        The value is None if nothing was tested.
+        """
         p_values = {name: 1.0 if outcome.statistic >= 0 else outcome.p_value for name, outcome in self.differences.items()}
         return max(p_values, key=lambda name: (p_values[name], self.differences[name].statistic)) if p_values else None
 
@@ -163,8 +166,8 @@ class ThresholdResult:
     goal : Goal
         The goal for which the threshold was chosen.
     choices : tuple of ThresholdChoice
-        The choice for each model. For costs, the models are sorted by data set and cost. For other goals, they are in the order
-        of the file. A model that does not reach the required precision is left out.
+        The choice for each model. For costs, the models are sorted by data set and cost. For other goals, the models are in the
+        order of the file. A model that does not reach the required precision is left out.
     table : DataFrame
         Threshold table: one row per model, threshold and measure, with the numbers of true and false positives and negatives.
     pairs : DataFrame
@@ -228,7 +231,7 @@ class ThresholdResult:
         return pd.DataFrame([choice.to_dict() for choice in self.choices])
 
     def to_json(self) -> str:
-        """Return the result as a JSON document; see `result.schema.json`.
+        """Return the result as a JSON document with the schema `result.schema.json`.
 
         Returns
         -------
@@ -508,7 +511,7 @@ def choose_threshold(
     positive: object = None,
     **roles: Any,
 ) -> ThresholdResult:
-    """Choose the score at or above which a case is predicted positive.
+    """Choose the decision threshold of each model for costs, recall, precision or alerts.
 
     Pass exactly one goal: `costs`, `recall`, `precision` or `alerts`. A case is predicted positive if its score is at least the
     threshold. The threshold is always a score in the file, or infinity if no case should be predicted positive.
@@ -820,9 +823,10 @@ def _estimate(cells: AlertCells | None, goal: Goal, level: float) -> dict[str, I
 def _estimate_saving(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float, level: float
 ) -> Interval:
-    """Estimate the proportion of the current cost that is saved, by cross-fitting and with Fieller limits.
+    """Estimate the proportion of the current cost that is saved.
 
-    The interval is extended to include the interval computed on the rows that were used to choose the threshold.
+    The estimate comes from cross-fitting, and the limits are Fieller limits. The interval is extended to include the interval
+    computed on the rows that were used to choose the threshold.
     """
     nan = float("nan")
     units = cases.make_units(goal.costs)
@@ -896,9 +900,10 @@ def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None]
 
 
 def _combine(outcome: Outcome, other: Outcome) -> Outcome:
-    """Combine the tests at cross-fitted thresholds and at thresholds chosen on all rows; see `_estimate_chosen`.
+    """Combine the tests at cross-fitted thresholds and at thresholds chosen on all rows.
 
-    The larger p-value is used, or 1 if the differences have opposite signs. The interval includes both intervals.
+    The reason is given in `_estimate_chosen`. The larger p-value is used, or 1 if the differences have opposite signs. The
+    interval includes both intervals.
     """
     effect, second = outcome.effect, other.effect
     assert effect is not None
@@ -909,7 +914,7 @@ def _combine(outcome: Outcome, other: Outcome) -> Outcome:
 
 
 def _compare_costs(models: Sequence[InMemoryModel], goal: Goal, settings: JudgeSettings) -> pd.DataFrame:
-    """Compare the costs of all pairs of models of each data set on common rows.
+    """For each data set, compare the costs of all pairs of models on their common rows.
 
     Each model is used at its own cross-fitted threshold. A second test uses the thresholds chosen on all rows. The larger
     p-value of the two tests is reported, or 1 if their differences have opposite signs. The interval includes the intervals of

@@ -1,4 +1,7 @@
-"""Rules that all predictions must satisfy, in memory or streamed. A violation raises an error or adds a note."""
+"""Rules for all predictions, whether in memory or streamed.
+
+A violation raises an error or adds a note.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _MAX_UNKNOWN_NOTES = 3
 
 
 def suggest_y_true() -> str:
-    """Return the end of an error message, which suggests naming the column of true labels."""
+    """Suggest naming the column of true labels, for the end of an error message."""
     return f", or pass {name_argument('y_true', 'COLUMN')} if another column has the true labels"
 
 
@@ -56,8 +59,8 @@ _NOBODY = Subject("")
 class Notes:
     """Collection of notes on repairs and assumptions.
 
-    Notes that differ only in the model are merged. A merged note lists the models in `models`. If the note does not apply to
-    all data sets, it lists the data sets in `datasets`.
+    Notes that differ only in the model are merged. A merged note lists the models in `models`. If the notes name data sets, the
+    merged note lists these in `datasets`.
 
     >>> notes = Notes()
     >>> for name in ("tree", "rule"):
@@ -122,7 +125,11 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
 
 
 def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
-    """Compare predicted labels with true labels. Note unknown labels, and raise an error for misspelled labels."""
+    """Compare predicted labels with true labels.
+
+    Unknown labels and classes that are never predicted are noted. Labels that are misspelled or encoded differently raise an
+    error.
+    """
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
@@ -257,7 +264,7 @@ def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Note
 
 
 def note_label_source(kind: str, single_column: bool, has_no_threshold: bool, subject: Subject, notes: Notes) -> LabelSource:
-    """Note how predicted labels are derived if the file has none, and return their source."""
+    """If the file has no predicted labels, note how they are derived, and return their source."""
     if kind == "probability":
         notes.add("labels_from_probabilities", subject)
         return "probabilities"

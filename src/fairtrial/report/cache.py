@@ -34,7 +34,10 @@ _cache: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
-    """Return the value that is cached for these results under this key. If there is no such value, compute and cache it."""
+    """Return the value that is cached for these results under this key.
+
+    If there is no such value, it is computed and cached.
+    """
     entries = _cache.setdefault(results, {})
     if key not in entries:
         entries[key] = compute()
@@ -45,9 +48,10 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """Compute a verdict. Return the verdict and an empty text, or None and the reason why there is no verdict.
+    """Compute a verdict.
 
-    The defaults are the measure of the study's verdict and the main condition.
+    Return the verdict and an empty string, or None and the reason why there is no verdict. The defaults are the measure of the
+    study's verdict and the main condition.
     """
     condition_facts = condition or get_main_condition(results)
 
@@ -77,7 +81,10 @@ def _explain_missing_verdict(results: Results, measure: str, condition: Conditio
 
 
 def _explain_by_values(results: Results, measure: str, condition: ConditionFacts) -> str:
-    """Explain why the values of the measure cannot be compared. Return an empty text if the values are comparable."""
+    """Explain why the values of a measure cannot be compared.
+
+    Return an empty string if the values can be compared.
+    """
     scores, _ = compute_scores(results, [measure])
     condition_scores = scores[mask_condition(scores, condition)] if len(scores) else scores
     values, measure_text = condition_scores["value"].to_numpy(dtype=np.float64), format_measure_name(measure)
@@ -93,7 +100,10 @@ def _explain_by_values(results: Results, measure: str, condition: ConditionFacts
 
 
 def _explain_by_failures(condition_trials: pd.DataFrame, succeeded: list[str]) -> str:
-    """Explain why failed trials make a comparison impossible. Return an empty text if a comparison is possible."""
+    """Explain why failed trials make a comparison impossible.
+
+    Return an empty string if a comparison is possible.
+    """
     if len(succeeded) == 1:
         return f"Only {succeeded[0]} succeeded, so there is no comparison."
     bad = condition_trials[mask_failed(condition_trials) & condition_trials["learner"].isin(succeeded).to_numpy()]
@@ -137,12 +147,15 @@ def has_only_predictions(results: Results) -> bool:
 
 
 def get_resampling_scheme(results: Results) -> str:
-    """Get the name of the declared resampling scheme. Return an empty text if no scheme is declared."""
+    """Get the name of the declared resampling scheme, or an empty string if none is declared."""
     return str(get_declared_section(results, "resampling").get("scheme", ""))
 
 
 def select_best_learners(results: Results, count: int) -> list[str]:
-    """Select the `count` learners with the best mean ranks for the measure of the verdict, in the order of the study."""
+    """Select the `count` learners with the best mean ranks.
+
+    The ranks are for the measure of the verdict under the main condition. The learners are returned in the order of the study.
+    """
     names = [learner.name for learner in results.archive.learners]
     if len(names) <= count:
         return names

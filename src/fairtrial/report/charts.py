@@ -95,7 +95,10 @@ def to_vega_lite(figure: Figure) -> dict[str, Any]:
 
 
 def adapt_to_page(chart: Mapping[str, Any], size: str) -> dict[str, Any]:
-    """Give a chart the colours of the page's theme and the width of its column. Remove the title, which the caption shows."""
+    """Adapt a chart to the colours of the page's theme and to the width of its column.
+
+    The title is removed, because the caption shows it.
+    """
     adapted = {name: part for name, part in _replace_colours(dict(chart)).items() if name not in ("$schema", "title")}
     adapted["config"] = _merge(dict(adapted.get("config") or {}), _THEME)
     if can_fill_column(chart):
@@ -104,7 +107,10 @@ def adapt_to_page(chart: Mapping[str, Any], size: str) -> dict[str, Any]:
 
 
 def can_fill_column(chart: Mapping[str, Any]) -> bool:
-    """Return whether the width of a chart can change: it must have a single panel, and no columns with a fixed step."""
+    """Return whether a chart can be stretched to fill the column of the page.
+
+    The chart must have a single panel, and its width must not be a fixed step per category.
+    """
     encodings = [layer.get("encoding", {}) for layer in (chart, *chart.get("layer", ()))]
     is_single = ("mark" in chart or "layer" in chart) and not any({"row", "column", "facet"} & set(part) for part in encodings)
     return is_single and not isinstance(chart.get("width"), dict)
@@ -163,7 +169,7 @@ def _replace_colours(part: Any, coloured: bool = False) -> Any:
 
 
 def _name_fields(tooltip: Any) -> Any:
-    """Give the fields of a tooltip the names that the columns have in the tables of the page."""
+    """Give the fields of a tooltip the same names as the columns in the page's tables."""
     if not isinstance(tooltip, list):
         return tooltip
     return [entry | {"title": _TITLES.get(title := entry.get("title", entry.get("field", "")), title)} for entry in tooltip]

@@ -51,7 +51,8 @@ class CheckFinding:
     noun : str
         "learner" or "model".
     by_scheme : dict
-        Maps groups of resampling schemes with this outcome to their common finding. Empty if all schemes have the same finding.
+        Maps each group of resampling schemes that have this outcome and the same finding to that finding. Empty if all schemes
+        have the same finding.
 
     Examples
     --------
@@ -71,14 +72,20 @@ class CheckFinding:
 
     @property
     def text(self) -> str:
-        """The finding as a sentence. If the findings of several resampling schemes differ, the sentence names the schemes."""
+        """The text of the finding.
+
+        If resampling schemes have different findings, the text names the schemes of each finding.
+        """
         if not self.by_scheme:
             return render(self.finding, self.noun)
         return " ".join(f"With {join_names(names)}: {render(part, self.noun)}" for names, part in self.by_scheme.items())
 
 
 class CheckAnswer(NamedTuple):
-    """The return value of a check function: the outcome, the key of the text that describes it, and the values in the text."""
+    """The return value of a check function.
+
+    `text` is the key in `Check.texts` of the text that describes the outcome. `values` are inserted into this text.
+    """
 
     outcome: Outcome
     text: str
@@ -178,7 +185,7 @@ class Check:
     cite : str
         Works that explain the problem.
     texts : dict
-        Templates of the sentences by key: "raised", "passed" and any other key that `function` returns.
+        Maps keys to sentence templates. The keys are "raised", "passed" and any other key that `function` returns.
     function : callable
         Function that takes a `ReportSource` and returns a `CheckAnswer`.
     serves : tuple of {"study", "judgement", "comparison"}
@@ -217,7 +224,10 @@ class Check:
         return f"checks-{self.number.lower()}"
 
     def __call__(self, results: Any) -> CheckFinding:
-        """Run the check on results, a judgement or a verdict. A study is checked once for each resampling scheme."""
+        """Run the check on results, a judgement or a verdict.
+
+        The results of a study are checked separately for each resampling scheme.
+        """
         source = _get_source(results)
         sources = source.split_by_scheme()
         if sources:
@@ -302,9 +312,10 @@ _results: WeakKeyDictionary[Any, tuple[CheckResult, ...]] = WeakKeyDictionary()
 
 
 def run_checks(results: Any, checks: Iterable[Check | str] | None = None) -> tuple[CheckResult, ...]:
-    """Run checks on results, and return their findings, sorted by outcome (raised first) and number.
+    """Run methodology checks on results.
 
-    If a check raises an exception, its outcome is "failed to run", and the other checks still run.
+    The findings are sorted by outcome (raised checks first) and then by check number. If a check raises an exception, its
+    outcome is "failed to run", and the other checks still run.
 
     Parameters
     ----------
@@ -390,7 +401,10 @@ def _run_check(current_check: Check, source: ReportSource) -> CheckFinding:
 
 
 def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
-    """Combine the findings of several resampling schemes. Keep only the schemes with the most serious outcome."""
+    """Combine the findings of several resampling schemes.
+
+    Only the schemes with the most serious outcome are kept.
+    """
     outcome = min((finding.outcome for finding in findings.values()), key=OUTCOMES.index)
     serious = {name: finding for name, finding in findings.items() if finding.outcome == outcome}
     names_by_text: dict[str, list[str]] = {}
@@ -405,7 +419,10 @@ def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
 
 
 def _join_details(findings: Mapping[str, CheckFinding]) -> pd.DataFrame | None:
-    """Combine the tables of several resampling schemes. If the tables differ, add a column with the name of the scheme."""
+    """Combine the tables of several resampling schemes.
+
+    If the tables differ, a column with the name of the scheme is added.
+    """
     import pandas as pd
 
     frames = {name: finding.details for name, finding in findings.items() if finding.details is not None}

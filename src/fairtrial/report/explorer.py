@@ -11,7 +11,7 @@ from fairtrial._text import format_number, format_percentage
 
 _FINE = [number / 1000 for number in range(10)]
 THRESHOLDS = (*_FINE, *(number / 100 for number in range(1, 100)), *(round(1 - step, 3) for step in reversed(_FINE)))
-"""The thresholds that can be selected. Steps are 0.01, but 0.001 near 0 and 1, where the probabilities of rare classes lie."""
+"""The thresholds that can be selected. The step is 0.01, but 0.001 near 0 and 1 because of rare classes."""
 
 _RATIOS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50)
 COSTS = (*(f"1/{ratio}" for ratio in reversed(_RATIOS)), "1", *map(str, _RATIOS))
@@ -49,7 +49,7 @@ class ExploredDataset:
 
 @dataclass(frozen=True)
 class Explorer:
-    """The threshold explorer: its data sets, the model that is selected first, and whether rows have weights.
+    """The threshold explorer: its data sets, the initial model, and whether rows have weights.
 
     `note` explains how the numbers are estimated.
     """
@@ -64,11 +64,14 @@ class Explorer:
 
     @property
     def selected(self) -> dict[str, str]:
-        """The threshold, the cost ratio and the model that are selected first."""
+        """The threshold, the cost ratio and the model that are selected initially."""
         return {**DEFAULT, "model": self.model}
 
     def describe(self, state: Mapping[str, str]) -> dict[str, Any]:
-        """Describe the explorer for the template: its controls, its data, and the default view for this selection."""
+        """Describe the explorer for the template: its controls, its data, and the default view of a data set.
+
+        The data set is selected by `state`. By default, it is the first data set.
+        """
         name = state.get("dataset", "")
         name = name if name in self.datasets else next(iter(self.datasets))
         dataset = self.datasets[name]

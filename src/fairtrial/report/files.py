@@ -171,7 +171,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
 
 
 def _copy_with_title(figure: Figure) -> Any:
-    """Copy the chart of a figure, and give it the title of the figure, which names the data set."""
+    """Copy the chart of a figure, and set its title to the title of the figure."""
     import altair as alt
 
     chart = figure.chart.copy(deep=["title"])
@@ -387,11 +387,11 @@ def build_table(
         bold, and learners that differ significantly from the baseline are marked. "ranks": the rank of each learner on each
         data set. "pairs": all comparisons with adjusted p-values. "wins": wins, ties and losses of each pair.
     baseline : str, optional
-        Learner with which all others are compared. Default: the control of the comparison, or the best learner if the
-        comparison has no control.
+        Learner with which all others are compared. Default for "scores" and "ranks": the control of the comparison or, if there
+        is no control, the best learner. By default, "pairs" and "wins" are not restricted to one learner.
     digits : int, optional
-        Number of decimal places of the scores. Default: as many as the data have, but at most four (three with standard
-        deviations).
+        Number of decimal places of the scores. Default: as many as the scores have, but at most four (three with standard
+        deviations), or more if all scores are below 0.1.
     **options
         Only for the results of a study: measure, condition, level, positive and alpha, as in `Results.verdict`.
 
@@ -461,7 +461,10 @@ def _omit_failed(table: PaperTable, means: pd.DataFrame) -> PaperTable:
 
 
 def _build_scores(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
-    """Build the table of means and standard deviations over the splits of each data set. Mark the mean ranks."""
+    """Build the table of means and standard deviations over the splits of each data set.
+
+    Significance marks follow the mean ranks.
+    """
     import pandas as pd
 
     scores = cast("Scores", verdict.scores)
@@ -513,7 +516,10 @@ def _build_pairs(verdict: Verdict, baseline: str | None, digits: int | None) -> 
 
 
 def _build_wins(verdict: Verdict, baseline: str | None) -> PaperTable:
-    """Build the matrix of wins, ties and losses, best learner first. The CSV file has one row per pair."""
+    """Build the matrix of wins, ties and losses, best learner first.
+
+    The numbers for CSV have one row per pair.
+    """
     import pandas as pd
 
     learners = [name for name in verdict.order if baseline is None or name != baseline]

@@ -51,7 +51,7 @@ def select_largest_datasets(judgement: Judgement) -> list[str]:
 
 
 def get_direction(measure: str) -> str:
-    """Get the direction of a measure: "max" if larger values are better, and "min" otherwise."""
+    """Get the direction of a measure: "max", "min", "target" or "none"."""
     return str(get_measure(measure).facts.direction)
 
 

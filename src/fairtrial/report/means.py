@@ -37,9 +37,9 @@ def compute_level_means(
 ) -> pd.DataFrame:
     """Compute the mean score and its confidence interval for each condition and learner.
 
-    With several data sets, the t interval is over data sets. Data sets are omitted if any learner has no score under any of the
-    conditions. With one data set, the interval is over the splits that all learners share, and is corrected for the overlap of
-    training sets (Nadeau & Bengio 2003).
+    With several data sets, the t interval is computed over data sets. A data set is omitted unless every learner has a score on
+    it under every condition. With one data set, the interval is computed over the splits that all learners share, and is
+    corrected for the overlap of training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -118,7 +118,10 @@ _KEYS = ["measure", "dataset", "condition", "level", "learner"]
 
 
 def compute_scores(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, list[Finding]]:
-    """Compute scores for the given measures. Also return findings on scores that are undefined or cannot be computed."""
+    """Compute the scores of a study for the given measures.
+
+    The second return value contains findings about measures that are undefined or cannot be computed.
+    """
     import pandas as pd
 
     try:
@@ -148,12 +151,12 @@ def _collect_scores(results: Results, measures: list[str]) -> tuple[pd.DataFrame
 
 
 def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
-    """Average scores over splits, with 95 % intervals, for each measure, data set, condition and learner.
+    """Average scores over splits for each measure, data set, condition and learner.
 
-    The variance of the mean over J splits is (1 / J + f / (1 - f)) times the variance of the scores, because training sets
-    overlap. Here, f is the fraction of test rows. There are J - 1 degrees of freedom (Nadeau & Bengio 2003). As in
-    `Results.wide`, only splits that all learners share are used. The mean is NaN if a trial failed. The limits are also NaN if
-    there is only one split.
+    The means have 95 % t intervals. The variance of the mean over J splits is (1 / J + f / (1 - f)) times the variance of the
+    scores, because training sets overlap. Here, f is the fraction of test rows. There are J - 1 degrees of freedom (Nadeau &
+    Bengio 2003). As in `Results.wide`, only splits that all learners share are used. The mean of a learner on a data set is NaN
+    if any of its trials there failed. The limits are also NaN if there is only one split.
     """
     grouped = keep_shared_splits(scores).groupby(_KEYS, sort=False, observed=True, dropna=False)
     means = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count")).reset_index()
@@ -193,10 +196,10 @@ def _clip_limits(measures: Sequence[str], mean: FloatArray, half_width: FloatArr
 
 
 def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.DataFrame:
-    """Average scores over data sets, with 95 % t intervals, for each measure, condition and learner.
+    """Average scores over data sets for each measure, condition and learner.
 
-    With a single data set, the mean and interval are those of `average_by_dataset`. The column `data sets` contains the
-    number of data sets that have a mean.
+    The means have 95 % t intervals. With a single data set, the mean and interval are those of `average_by_dataset`. The column
+    `data sets` contains the number of data sets that have a mean.
     """
     import pandas as pd
 

@@ -27,7 +27,7 @@ def format_condition_phrase(condition: ConditionFacts) -> str:
 
 
 def get_verdict_measure_name(results: Results) -> str:
-    """Get the name of the measure of the study's verdict. By default, it is the study's first measure."""
+    """Get the name of the verdict's measure. The default is the first measure of the study."""
     declared = results.archive.declaration.get("verdict")
     chosen = declared.get("measure") if isinstance(declared, Mapping) else None
     return str(chosen or results.measures[0])
@@ -43,6 +43,6 @@ def format_measure_name(measure: str) -> str:
 
 
 def find_best_names(values: pd.Series[float], better: str) -> list[str]:
-    """Find the names with the best value. Differences below 1e-12 count as ties."""
+    """Find the names with the best value. Values that agree to 12 decimal places tie."""
     rounded = values.round(12)
     return [str(name) for name in values.index[rounded == (rounded.max() if better == "max" else rounded.min())]]

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 # Text shown for a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# A table with more than 8 rows can be filtered. Long tables are collapsed, and built only when opened.
+# Tables with more than 8 rows can be filtered. Tables with `long` are collapsed if they have more than 12 rows, and are built
+# only when opened if they have more than 40 rows.
 _FILTER, _FOLD, _LATER = 8, 12, 40
 
 
@@ -83,7 +84,7 @@ def build_grid(table: ReportTable) -> dict[str, Any]:
 
 
 def with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """Move the index to the first column if it has a name or contains text."""
+    """Move the index to the first column if the index has a name or does not contain integers."""
     from pandas.api.types import is_integer_dtype
 
     if any(name is not None for name in frame.index.names):
@@ -92,9 +93,9 @@ def with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
-    """Build the cell of a value: its text and, for a number, the value used for sorting and download.
+    """Build a table cell: its text and, for a number, the value for sorting and download.
 
-    For a missing number, the value for sorting and download is an empty text.
+    For a missing number, the value for sorting and download is an empty string.
 
     >>> build_cell(1234567)["text"], build_cell(0.123456)["text"], build_cell(True)["text"], build_cell(float("nan"))["value"]
     ('1,234,567', '0.1235', 'yes', '')
@@ -129,7 +130,7 @@ def _format_plain_value(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    """Mark the best cells of a row. Values that differ only by rounding errors count as equal, as in ranking."""
+    """Mark the best cells of a row. As in rankings, values that differ only by rounding errors tie."""
     numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
     if len(numeric_cells) > 1:
         values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
@@ -160,7 +161,10 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 
 
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
-    """Pack rows for the script that builds the table. Return the texts and numbers of each column, and the best cells."""
+    """Pack rows by column for the script that builds the table.
+
+    The result contains the texts and numbers of each column, and the positions of the best cells.
+    """
     columns = []
     for index in range(count):
         cells = [line[index] for line in lines]
@@ -181,10 +185,10 @@ def render(
     learners: Mapping[str, str] | None = None,
     selected: Mapping[str, str] | None = None,
 ) -> str:
-    """Render the page of a report as HTML text.
+    """Render the sections of a report as an HTML page.
 
-    `written_on` is the date. `learners` maps the names that can be highlighted to their colours. `selected` maps selectors to
-    the values that are selected first. By default, the first value of each selector is selected.
+    `written_on` is the date. `learners` maps the names that can be highlighted to their colours. `selected` maps selection
+    menus to the values that are initially selected. By default, the first value of each menu is selected.
 
     >>> "<title>&lt;b&gt;</title>" in render([], "<b>")
     True
@@ -236,11 +240,11 @@ def render(
 
 
 SELECTORS = {"measure": "Measure", "condition": "Condition", "dataset": "Data set", "class": "Class", "scheme": "Resampling"}
-"""Labels of the selectors of a page."""
+"""Labels of the page's selection menus."""
 
 
 def _collect_selectors(sections: Sequence[Section]) -> dict[str, list[str]]:
-    """Collect the values of each selector. Selectors that are not in `SELECTORS` come last."""
+    """Collect the values of each selection menu. Menus that are not in `SELECTORS` come last."""
     values: dict[str, dict[str, None]] = {name: {} for name in SELECTORS}
     for section in sections:
         for part in section.walk():
@@ -328,7 +332,7 @@ class _Describer:
         return {"text": sentence.text, **self.choice(sentence.when)}
 
     def slider(self, section: Section) -> dict[str, Any] | None:
-        """Describe the slider of a section: its selector, its values and the selected value."""
+        """Describe the slider of a section: its name, its values and the selected value."""
         if section.slider is None:
             return None
         name, values = section.slider
@@ -343,7 +347,7 @@ class _Describer:
         return None if described is None else described | {"data": _dump_json(described["data"])}
 
     def section(self, section: Section, without: Sequence[Figure] = ()) -> dict[str, Any]:
-        """Describe a section, without the figures in `without`."""
+        """Describe a section. Leave out the figures in `without`."""
         is_answer = section.question == "answer"
         return {
             "key": section.key,
@@ -386,13 +390,13 @@ class _Describer:
         }
 
     def choice(self, when: Mapping[str, str]) -> dict[str, Any]:
-        """Describe the selector values for which a part of the page is visible, and whether it is initially hidden."""
+        """Describe the selections for which a part of the page is visible, and whether the part is initially hidden."""
         hidden = any(self.state.get(name) != value for name, value in when.items())
         return {"when": json.dumps(dict(when)) if when else "", "hidden": hidden, "selectors": ",".join(when)}
 
     @staticmethod
     def group(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Group adjacent items whose visibility depends on the same selectors."""
+        """Group adjacent items whose visibility depends on the same selection menus."""
         groups = groupby(items, key=lambda item: item["selectors"])
         return [{"selectors": selectors, "items": list(members)} for selectors, members in groups]
 

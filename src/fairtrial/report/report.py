@@ -77,7 +77,9 @@ def write_files(
     formats: str = "svg",
     tables: Path | None = None,
 ) -> dict[Path, int | None]:
-    """Write the page to a file, and the figures and tables to folders. Outputs without a path are not written.
+    """Write the page to a file, and the figures and tables to folders.
+
+    Outputs without a path are not written.
 
     Returns
     -------
@@ -124,7 +126,7 @@ class _PageHeading:
 
 
 def write_page(sections: Sequence[Section], path: Path, title: str | None, heading: _PageHeading | None = None) -> Path:
-    """Write sections as a page. An existing file is replaced only when the page is complete.
+    """Write sections as an HTML page. An existing file is replaced only when the page is complete.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

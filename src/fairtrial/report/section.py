@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellReference:
-    """The table cell that contains a number: the key of the table, the label of the row, and the name of the column."""
+    """A reference to a table cell: key of the table, label of the row, and name of the column."""
 
     table: str
     line: Any
@@ -48,9 +48,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, and the names (of data sets, learners or measures) and numbers that it contains.
+    """A sentence with the numbers and names (of data sets, learners or measures) in it.
 
-    `when` maps selectors of the page to the values for which the sentence is visible, such as `{"measure": "AUC"}`.
+    `when` maps the page's selection menus to the values for which the sentence is visible, such as `{"measure": "AUC"}`.
     """
 
     text: str
@@ -135,8 +135,8 @@ class ReportTable:
     """A table of a report: a frame with a key, a title and number formats.
 
     `formats` maps columns to formats such as `"{:.3f}"`. If `best` is "max" or "min", the largest or smallest number of each
-    row is bold. If `long` is true, the page collapses the table if it has more than 12 rows. `when` maps selectors of
-    the page to the values for which the table is visible, such as `{"measure": "AUC"}`.
+    row is bold. If `long` is true, the page collapses the table if it has more than 12 rows. `when` maps the page's
+    selection menus to the values for which the table is visible, such as `{"measure": "AUC"}`.
     """
 
     key: str
@@ -170,7 +170,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Highlight:
-    """A short text that stays visible when its section is collapsed, e.g. a raised check. The text can link to a section."""
+    """A short text that stays visible when its section is collapsed, e.g. a raised check.
+
+    The title links to `section`, unless `section` is empty.
+    """
 
     title: str
     text: str = ""
@@ -179,12 +182,13 @@ class Highlight:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A section of a report. The parts, in reading order, are sentences, figures, tables, code, notes and subsections.
+    """A section of a report.
 
-    The first sentence states the main result, and can have alternatives for different values of a selector. `code` is
-    preformatted text, e.g. a file or a command. `when` is as in `ReportTable`. `question` is the key of the question that the
-    section answers, or empty. `slider` contains a selector of the page and its values. `slider` and `explorer` are shown above
-    the lead figures, but only in the first section of a question.
+    Its parts, in reading order, are sentences, figures, tables, code, notes and subsections. The first sentence states the main
+    result, and can have alternatives for different values of a selection menu. `code` is preformatted text, e.g. a file or a
+    command. `when` is as in `ReportTable`. `question` is the key of the question that the section answers, or empty. `slider`
+    contains the name of a selection menu and its values. `slider` and `explorer` are shown above the lead figures, but only in
+    the first section of a question.
     """
 
     key: str
@@ -227,7 +231,7 @@ QUESTIONS = {
 
 ShownSchemes = Literal["first", "all", "none"]
 ReportKind = Literal["study", "judgement", "comparison", "gate", "threshold"]
-"""Kinds of reports: on a study, a judgement, a comparison of scores, a decision, or a threshold."""
+"""The kinds of reports: on a study, a judgement, a comparison of scores, the decision of a gate, or a threshold."""
 
 
 @dataclass(eq=False)

@@ -79,7 +79,8 @@ def get_main_condition(results: Results) -> ConditionFacts:
 def choose_positive_class(results: Results, facts: DataFacts) -> Any:
     """Choose the positive class of a data set.
 
-    If no class is declared, choose the second of two classes in sort order, or the rarest of three or more classes.
+    If the study declares no positive class, choose the second of two classes in sort order, or the rarest of three or more
+    classes.
     """
     declared = results.archive.declaration.get("data")
     dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
@@ -105,9 +106,10 @@ ROUNDING = 1e-6  # so 30 clusters of equal size are not rounded down to 29
 
 
 def count_tested_classes(results: Results, facts: DataFacts, condition: ConditionFacts, positive: object) -> tuple[int, int]:
-    """Count the test rows of the positive class and of the other classes in the first repeat under a condition.
+    """Count the test rows of the positive class and of the other classes.
 
-    If rows are clustered or repeated, the effective numbers of rows are returned, rounded down.
+    Only the test rows of the first repeat under the condition are counted. If rows are clustered or repeated, the effective
+    numbers of rows are returned, rounded down.
     """
     trials = results.scored_trials()
     selected_trials = trials[(trials["dataset"] == facts.name) & (trials["status"] == "ok") & mask_condition(trials, condition)]

@@ -70,7 +70,7 @@ class ReportSource(ABC):
 
     @property
     def selected(self) -> dict[str, str]:
-        """The initially selected values of the page's selectors."""
+        """The initial values of the page's selection menus."""
         return {"measure": format_measure_name(self.measure)} if self.measure else {}
 
     @property
@@ -125,7 +125,7 @@ class ReportSource(ABC):
 
 @singledispatch
 def describe_source(results: object) -> ReportSource:
-    """Wrap results, a judgement or a verdict as the source of a report.
+    """Wrap the result of a study, judgement, gate, threshold or comparison as a report source.
 
     >>> from fairtrial import compare
     >>> describe_source(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]], rows="datasets")).subtitle
@@ -179,7 +179,10 @@ class StudySource(ReportSource):
 
     @property
     def selected(self) -> dict[str, str]:
-        """The measure of the verdict, the main condition, and the largest data set, preferably with two classes."""
+        """The measure of the verdict, the main condition and a data set.
+
+        The data set is the largest one with two classes. If there is no such data set, it is the largest data set.
+        """
         datasets = sorted(self.results.archive.datasets, key=lambda facts: (len(facts.classes) > 2, -len(facts.codes)))
         condition = format_condition(get_main_condition(self.results))
         return super().selected | {"condition": condition, "dataset": datasets[0].name}
@@ -273,7 +276,7 @@ class JudgementSource(ReportSource):
         return self.judgement.class_counts
 
     def to_results(self) -> Results | None:
-        """Return the predictions as results. Return None if rows have weights or predictions are not in memory."""
+        """Return the predictions as results, or None if rows have weights or predictions are not in memory."""
         if self.judgement.predictions is None or self.judgement.roles.get("weight"):
             return None
         return Results(self.judgement.archive)
@@ -365,7 +368,7 @@ class GateSource(ReportSource):
 
     @property
     def measure(self) -> str:
-        """The first measure."""
+        """The measure of the first comparison."""
         return self.result.comparisons[0].measure
 
     @property
@@ -409,7 +412,7 @@ class ThresholdSource(ReportSource):
 
     @property
     def measure(self) -> str:
-        """An empty text, because there is no main measure."""
+        """An empty string, because there is no main measure."""
         return ""
 
     @property

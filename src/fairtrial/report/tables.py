@@ -68,7 +68,7 @@ def to_latex(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: as many as the data have, but at most four.
+        Number of decimal places. Default: as many as the scores have, but at most four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -78,7 +78,7 @@ def to_latex(
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
-        Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
+        Standard deviations, in a frame of the same shape as `scores`. By default, at most three decimal places are then shown.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
         Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
     caption, label : str, optional
@@ -154,7 +154,7 @@ def to_markdown(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: as many as the data have, but at most four.
+        Number of decimal places. Default: as many as the scores have, but at most four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -164,7 +164,7 @@ def to_markdown(
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
-        Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
+        Standard deviations, in a frame of the same shape as `scores`. By default, at most three decimal places are then shown.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
         Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
 
@@ -218,7 +218,7 @@ def to_text(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: as many as the data have, but at most four.
+        Number of decimal places. Default: as many as the scores have, but at most four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -228,7 +228,7 @@ def to_text(
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
-        Standard deviations, with the rows and columns of `scores`. Scores then have at most three decimal places by default.
+        Standard deviations, in a frame of the same shape as `scores`. By default, at most three decimal places are then shown.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
         Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
 
@@ -288,7 +288,7 @@ _Row = tuple[str | None, list[_TableCell]]
 
 @dataclass(frozen=True)
 class _Sheet:
-    """The content of a table, independent of the output format. If a row has no name, it has no cell for a name."""
+    """The content of a table, independent of the output format. Rows without a name have no name cell."""
 
     head: list[str]
     right: list[bool]
@@ -367,7 +367,10 @@ def _check_deviations(deviations: Any, values: FloatArray) -> FloatArray:
 
 
 def _choose_digits(values: FloatArray, most_digits: int) -> int:
-    """Choose the number of decimal places: as many as the data have, but at most `most_digits` unless all numbers are small."""
+    """Choose the number of decimal places: as many as the values have, but at most `most_digits`.
+
+    If all values are below 0.1, the maximum is higher.
+    """
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
     most = max(most_digits, most_digits - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else most_digits
@@ -447,7 +450,10 @@ def _join_latex_row(cells: list[str]) -> str:
 
 
 def _escape_latex(text: str) -> str:
-    """Escape the special characters of LaTeX, and also brackets and stars, which have a meaning after a line break."""
+    """Escape the special characters of LaTeX.
+
+    Brackets and stars are also escaped, because LaTeX would interpret them after a line break.
+    """
     escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in " ".join(text.split()))
     return re.sub("-(?=-)", "-{}", escaped)
 

@@ -6,7 +6,7 @@ Most claims are judged by estimates with 95 % confidence intervals. Positive est
 - `judge_datasets` judges a claim about several data sets by one test of the mean over these data sets.
 - `judge_equivalence` judges whether quantities are 0 up to a margin, by two one-sided tests.
 - `judge_fact` judges a statement that can be checked without sampling error, e.g. a printed sum.
-- `judge_variants` returns the verdict of the main run, unless a variant of the reconstruction contradicts it.
+- `judge_variants` returns the verdict of the main run, unless a variant of the main run reaches the opposite verdict.
 """
 
 from __future__ import annotations
@@ -338,9 +338,9 @@ class Claim:
 
     @property
     def sensitivity(self) -> str:
-        """The verdicts that differ from the main run, as text.
+        """The variants whose verdict differs from that of the main run, as text.
 
-        The text is "all variants agree" if none differs, and empty if there are no variants.
+        The text is "all variants agree" if no verdict differs, and empty if there are no variants.
         """
         main = self.variants.get("main run", self.verdict)
         differing = [f"{name}: {verdict}" for name, verdict in self.variants.items() if verdict != main or name == "main run"]
@@ -373,7 +373,7 @@ def build_claim(
 
 
 def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
-    """Group statements by verdict in one text, e.g. the answer of a page.
+    """Join statements into one text, grouped by verdict.
 
     Examples
     --------
@@ -385,9 +385,9 @@ def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
 
 
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
-    """Mark supported and contradicted claims as inconclusive.
+    """Mark all claims as inconclusive, except claims that are not testable.
 
-    The reason is appended to the details of these claims.
+    The reason is appended to the details of each claim whose verdict changes.
 
     >>> mark_inconclusive([Claim("a", "reproduced", "+2 (+1 to +3)")])[0].details
     '+2 (+1 to +3); inconclusive at this scale'
@@ -401,7 +401,9 @@ def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> t
 
 
 def count_verdicts(claims: Sequence[Claim]) -> str:
-    """Count the claims by verdict; verdicts that do not occur are left out.
+    """Count the claims by verdict.
+
+    Verdicts that do not occur are left out.
 
     >>> count_verdicts([Claim("a", "reproduced", ""), Claim("b", "inconclusive", ""), Claim("c", "reproduced", "")])
     '2 reproduced, 1 inconclusive'

@@ -236,7 +236,8 @@ def reproduce(
     jobs : int, optional
         Number of processes. Default: the number of cores.
     progress : bool, optional
-        Whether to show progress. By default, progress is shown only in a terminal.
+        True shows progress; False shows nothing. Default: a progress bar in a terminal; elsewhere, most experiments print
+        plain lines.
     measures : iterable of str, default ()
         Further measures for `ranking-real`: names of registered measures or import paths of functions.
     seed : int, default 1
@@ -338,7 +339,7 @@ def read_study_file(folder: str, name: str = "study") -> dict[str, Any]:
 
 
 def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, Dataset], dict[str, str]]:
-    """Load data sets by the paper's names; also return the reason for each missing data set.
+    """Load data sets by the paper's names, and return them with the reason for each missing data set.
 
     `names` maps each of the paper's names to one or more names in the catalogue. The first name that is found is loaded.
 

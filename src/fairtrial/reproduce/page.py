@@ -86,7 +86,7 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
 
 
 def _join_lines(text: str) -> str:
-    """Join the lines of each paragraph; keep the line breaks of lists, tables and code.
+    """Join the lines of each paragraph, but keep the line breaks of lists, tables and code.
 
     >>> _join_lines("One\\nparagraph.\\n\\n\\n- a\\n- b\\n")
     'One paragraph.\\n\\n- a\\n- b\\n'
@@ -136,7 +136,7 @@ def _describe_run(request: Request, durations: Sequence[float]) -> str:
 
 
 def format_file_name(title: str) -> str:
-    """Turn a title into a file name without a suffix.
+    """Turn a title into a file name of at most 60 characters, without a suffix.
 
     >>> format_file_name("Bias, and its size: n = 25")
     'bias-and-its-size-n-25'

@@ -1,4 +1,4 @@
-"""Code that both ranking experiments use: names of the six measures, intervals for error rates, and threads."""
+"""Code shared by both ranking experiments: names of the six measures, intervals for error rates, and threads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def join_measures(measures: Sequence[str]) -> str:
 
 
 def compute_joint_level(comparisons: int) -> float:
-    """Compute the confidence level that each interval needs for a joint coverage of 95 % (Bonferroni).
+    """Compute the Bonferroni confidence level of each interval for a joint coverage of 95 %.
 
     >>> compute_joint_level(10)
     0.995
@@ -69,7 +69,7 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
 
 
 def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List quantities that are positive if all differences are slight.
+    """List quantities that are all positive if every difference lies between 0 and `SLIGHT`.
 
     The quantities are each difference, and `SLIGHT` minus each difference.
 
@@ -81,6 +81,8 @@ def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimat
 
 def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) -> tuple[float, float]:
     """Compute the Wilson limits of a proportion of repeats, in percent.
+
+    The limits are NaN if `repeats` is 0.
 
     >>> [round(limit, 2) for limit in compute_percent_limits(0.0, 1000)]
     [0.0, 0.38]
@@ -96,7 +98,7 @@ def compute_difference_limits(
 ) -> tuple[float, float]:
     """Compute Newcombe's interval for the difference between two proportions, in percent.
 
-    The method is number 10 of Newcombe (1998), for independent proportions. Each proportion is the fraction of repeats in which
+    This is method 10 of Newcombe (1998) for independent proportions. Each proportion is the fraction of repeats in which
     a measure makes an error. Ties count as half an error, so the true sampling errors are slightly smaller than the computed
     ones.
 
@@ -116,7 +118,7 @@ def compute_difference_limits(
 
 
 def round_up_axis(value: float) -> float:
-    """Round the upper end of an axis up to a multiple of 5, at least 5."""
+    """Round the upper end of an axis up to a positive multiple of 5."""
     return max(5.0, 5.0 * -(-value // 5.0))
 
 
@@ -125,8 +127,8 @@ def run_tasks(
 ) -> list[R]:
     """Run tasks in threads and return the results in the order of the tasks.
 
-    Threads suffice, because the kernels release the GIL. With `progress=None`, a terminal shows a progress bar, and other
-    outputs show a few lines. With True, the bar is always shown. With False, nothing is shown.
+    Threads suffice, because the kernels release the GIL. If `progress` is None, a terminal shows a progress bar, and other
+    outputs show a few lines. If it is True, the bar is always shown. If it is False, nothing is shown.
 
     >>> run_tasks(lambda task: task * task, [1, 2, 3], jobs=2)
     [1, 4, 9]

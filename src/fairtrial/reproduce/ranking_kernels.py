@@ -37,7 +37,7 @@ def draw_below(state: State, limit: int) -> int:
 
 @kernel
 def choose(state: State, items: IntArray, size: int, n_chosen: int) -> None:
-    """Move `n_chosen` random items of the first `size` items to the front, in random order."""
+    """Choose `n_chosen` of the first `size` items at random, and move them to the front in random order."""
     for index in range(n_chosen):
         swap_index = index + draw_below(state, size - index)
         items[index], items[swap_index] = items[swap_index], items[index]
@@ -69,7 +69,7 @@ def make_buffers(cases: int) -> RankingBuffers:
 def compute_six_measures(
     scores: FloatArray, classes: Classes, severity_ratio: float, buffers: RankingBuffers, out: FloatArray
 ) -> None:
-    """Write H, AUC, AUCH, sAUC, KS and taKS of a ranking to `out`; undefined values are NaN.
+    """Write H, AUC, AUCH, sAUC, KS and taKS of a ranking to `out`, or NaN for undefined values.
 
     Classes are 1 (positive) and 0 (negative). If `severity_ratio` is NaN, the ratio of positives to
     negatives is used.
@@ -120,7 +120,10 @@ def compute_six_measures(
 
 @kernel
 def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
-    """Compute the area under the hull with corners 0 to `last`, whose coordinates are counts."""
+    """Compute the area under the hull with corners 0 to `last`.
+
+    The coordinates of the corners are counts, not rates.
+    """
     area = 0.0
     for i in range(1, last + 1):
         area += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1])
@@ -129,9 +132,9 @@ def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
 
 @kernel
 def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
-    """Compute the moments of the cost distribution up to c.
+    """Integrate u(t) and t u(t) from 0 to c, where u is the density of the cost distribution.
 
-    For Hand's Beta(2, 2), the moments are polynomials.
+    For Hand's Beta(2, 2), both integrals are polynomials in c.
     """
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
@@ -140,7 +143,10 @@ def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: float) -> float:
-    """Compute Hand's H from the corners 0 to `last` of the convex hull, whose coordinates are counts."""
+    """Compute Hand's H from the corners 0 to `last` of the convex hull.
+
+    The coordinates of the corners are counts, not rates.
+    """
     N, P = x[last], y[last]
     pi1, pi0 = P / (P + N), N / (P + N)
     beta = 1 + 1 / (P / N if np.isnan(severity_ratio) else severity_ratio)
@@ -161,9 +167,9 @@ def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: floa
 
 @kernel
 def rank_scores(scores: FloatArray, classes: Classes, buffers: RankingBuffers) -> None:
-    """Sort scores and their classes in descending order of the scores.
+    """Write scores and their classes to the buffers, in descending order of the scores.
 
-    The scores are first distributed over equal intervals and then sorted by insertion.
+    The scores are first distributed over intervals of equal width (unless there are few) and then sorted by insertion.
     """
     n = scores.size
     values, sorted_classes, starts = buffers.values, buffers.sorted_classes, buffers.starts
@@ -196,7 +202,7 @@ INTERVALS, DENSITIES = 0, 1
 """Styles of naive Bayes.
 
 INTERVALS uses the probability of an interval as wide as the mean gap between values, and adds one to counts (WEKA, NaiveBayes).
-DENSITIES uses the normal density and plain counts, and replaces zero with 0.001 (R's package e1071).
+DENSITIES uses the normal density and plain counts, and replaces zeros with 0.001 (R's package e1071).
 """
 
 _MIN_MASS = 1e-75
@@ -216,10 +222,10 @@ class CodedColumns(NamedTuple):
 
 @kernel
 def predict_positive(codes: IntArray, classes: Classes, columns: CodedColumns, style: int, scores: FloatArray) -> None:
-    """Write the posterior probability of class 1 to `scores`.
+    """Write the posterior probability of class 1 for each test case to `scores`.
 
     `codes` has one row per attribute and one column per case. The first classes.size cases are the training set; the others are
-    predicted.
+    the test cases. The code -1 marks a missing value.
     """
     levels, offsets, nominal = columns.levels, columns.offsets, columns.nominal
     max_levels, n_training = np.max(offsets[1:] - offsets[:-1]), classes.size
@@ -304,7 +310,11 @@ def compute_log_densities(counts: FloatArray, values: FloatArray, logs: FloatArr
 
 @kernel
 def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray) -> None:
-    """Compute the logarithm of each class's normal probability for the interval of each value."""
+    """Compute the log probability of the interval around each value, for each class.
+
+    Values are rounded to multiples of their mean gap. The interval is one gap wide and centred on the rounded value. The
+    probability is computed from the normal distribution of the class.
+    """
     precision = compute_mean_gap(counts, values)
     rounded = np.rint(values / precision) * precision
     for c in range(2):
@@ -320,7 +330,10 @@ def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray)
 
 @kernel
 def compute_mean_gap(counts: FloatArray, values: FloatArray) -> float:
-    """Compute the mean distance between neighbouring observed values; 0.01 if there is only one value."""
+    """Compute the mean gap between consecutive distinct values that occur in the training set.
+
+    The gap is 0.01 if fewer than two distinct values occur.
+    """
     lowest, highest, distinct = 0.0, 0.0, 0
     for v in range(values.size):
         if counts[0, v] + counts[1, v] > 0:
@@ -358,12 +371,13 @@ def compare_noisy_pairs(
     errors: FloatArray,
     products: FloatArray,
 ) -> None:
-    """Add up the errors of the six measures, and the products of pairs of errors (6 x 6).
+    """Add up the errors of the six measures, and the products of pairs of errors.
 
-    Each stream from streams[0] to streams[1] - 1 gives a pair of rankings. An error is 1 if the second ranking gets the higher
-    value, and 0.5 if the values are equal or one is undefined. `level` is a proportion of cases (LABEL_NOISE), the largest
-    absolute number that is added (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). If `same` is true, the same
-    numbers are added to both rankings.
+    Each stream from streams[0] to streams[1] - 1 gives a pair of rankings, of which the second is worse. An error is 1 if the
+    worse ranking gets the higher value, and 0.5 if the values are equal or one is undefined. `products` is a 6 x 6 array, of
+    which only the lower triangle is filled. `level` is a proportion of cases (LABEL_NOISE), the largest absolute number that is
+    added to a score (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). If `same` is true, the same numbers are
+    added to the scores of both rankings.
     """
     state, items = np.zeros(1, np.uint64), np.arange(cases)
     better, worse, classes = np.empty(cases), np.empty(cases), np.empty(cases, np.uint8)
@@ -428,9 +442,9 @@ def add_score_noise(state: State, max_noise: float, same: bool, better: FloatArr
 def drop_positives(
     state: State, proportion: float, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes
 ) -> int:
-    """Drop a random proportion of the positives and return the number of remaining cases.
+    """Drop randomly chosen positives and return the number of remaining cases.
 
-    The remaining cases are moved to the front.
+    `proportion` is the proportion of positives to drop. The remaining cases are moved to the front.
     """
     positives, left = 0, 0
     for i in range(classes.size):
@@ -481,7 +495,7 @@ def run_noisy_folds(
     true_classes: Classes,
     scores: FloatArray,
 ) -> None:
-    """Cross-validate naive Bayes under noise; write the means of the six measures over folds.
+    """Cross-validate naive Bayes under noise, and write the means of the six measures over folds.
 
     For repeat r, means[r, 0] contains the means of naive Bayes, and means[r, 1] the means after scores were replaced. Folds in
     which a measure is undefined are left out of its mean. `true_classes[r]` and `scores[r]` get the classes and scores of the
@@ -567,7 +581,7 @@ def permute_values(state: State, plan: NoisePlan, size: int, items: IntArray, pe
 
 @kernel
 def shuffle_rows(state: State, classes: Classes, stratified: bool, items: IntArray, order: IntArray) -> None:
-    """Write all rows to `order` in random order; if stratified, class 0 comes first."""
+    """Write all rows to `order` in random order, with class 0 first if stratified."""
     n = classes.size
     number_items(items, n)
     choose(state, items, n, n)
@@ -586,7 +600,7 @@ def shuffle_rows(state: State, classes: Classes, stratified: bool, items: IntArr
 def divide_rows(
     fold: int, folds: int, order: IntArray, codes: IntArray, classes: Classes, part_codes: IntArray, part_classes: Classes
 ) -> int:
-    """Copy the training rows, followed by the test rows; return the number of training rows."""
+    """Copy the training rows, then the test rows, and return the number of training rows."""
     n = order.size
     training = n - (n - fold + folds - 1) // folds
     next_train, next_test = 0, training

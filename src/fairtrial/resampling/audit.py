@@ -48,8 +48,8 @@ class Leaks:
 
     `duplicates` counts duplicates of the same class, and `conflicts` counts duplicates of another class. The expected numbers
     are means over random stratified folds of the same sizes. Expected numbers are NaN for splits that are not examined. A
-    p-value is the proportion of random partitions with at least as many duplicates or conflicts as the given splits. `n_drawn`
-    is the number of random partitions, which is 0 if no two rows are equal.
+    p-value is the proportion of random partitions with at least as many duplicates or conflicts as the given splits, which
+    count as one of the partitions. `n_drawn` is the number of random partitions, which is 0 if no two rows are equal.
     """
 
     duplicates: IntArray
@@ -263,7 +263,7 @@ class Audit:
     n_rows : int
         Number of rows.
     alpha : float
-        Probability that an audit of random stratified folds reports any shift.
+        Upper bound on the probability that an audit of random stratified folds reports any shift.
     n_permutations : int
         Number of random stratified partitions for the tests of shift.
     findings : tuple of AuditFinding
@@ -307,8 +307,8 @@ class Audit:
         Returns
         -------
         DataFrame
-            `value` is the observed value, and `expected` is the mean over random stratified folds. The interval from `low` to
-            `high` contains 95 % of the values of random stratified folds. `p` is the p-value of the single test, and
+            `value` is the observed value, and `expected` is the mean over random stratified folds. `low` and `high` are the
+            limits of the central 95 % interval over random stratified folds. `p` is the p-value of the single test, and
             `p_adjusted` is adjusted for all tests together. Counts have no limits and no p-values.
         """
         import pandas as pd
@@ -319,7 +319,10 @@ class Audit:
         return combined.astype({"repeat": "Int64", "fold": "Int64"})
 
     def table(self) -> pd.DataFrame:
-        """Return counts, and the smallest adjusted p-value of each kind of shift, with one row per split."""
+        """Return a data frame with one row per split.
+
+        Its columns contain counts and the smallest adjusted p-value of each kind of shift.
+        """
         import pandas as pd
 
         coverage, leak_counts = self._coverage, self._leaks
@@ -438,11 +441,12 @@ def audit(
     dataset : Dataset or tuple (X, y)
         Data set to which the splits belong. y can be None.
     n_permutations : int, default 499
-        Number of random stratified partitions to compare the splits with. They have the same sizes as the splits.
+        Number of random stratified partitions with which the splits are compared. The partitions have the same sizes as the
+        splits.
     random_state : int, default 0
         Seed of the permutations.
     alpha : float, default 0.05
-        Probability that an audit of random stratified folds reports any shift.
+        Upper bound on the probability that an audit of random stratified folds reports any shift.
     max_rows : int, default 1000
         Maximum number of rows per class in the tests of shift. Larger classes are subsampled.
 

@@ -1,9 +1,9 @@
 """Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014).
 
-Distances are Euclidean distances between standardized numbers. If any value is nominal or missing, HEOM is used instead, the
-heterogeneous Euclidean-overlap metric (Wilson & Martinez 1997). A squared HEOM distance is the sum of squared differences over
-all columns. Differences between numbers are divided by the range of the column. The difference is 1 if nominal values differ or
-a value is missing.
+Distances are Euclidean distances between standardized numbers. If any value is nominal or missing, the heterogeneous
+Euclidean-overlap metric (HEOM; Wilson & Martinez 1997) is used instead. A squared HEOM distance is the sum of squared
+differences over all columns. Differences between numbers are divided by the range of the column. The difference is 1 if nominal
+values differ or a value is missing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class KeelCases:
     weights: FloatArray
     """Standard deviations of numeric columns, and -1 for nominal columns."""
     proportions: FloatArray
-    """Class proportions among the cases with each nominal value, in an array of shape (columns, codes, classes)."""
+    """Class proportions of the cases with each nominal value. The shape is (columns, codes, classes)."""
 
 
 def split_rows_by_class(codes: IntArray) -> list[IntArray]:

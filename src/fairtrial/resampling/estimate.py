@@ -157,7 +157,7 @@ def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
 def _compute_losses(
     learner: Any, X: Any, y: Any, y_true: npt.NDArray[Any], bootstrap_splits: list[Split], loss: Loss, n_jobs: int | None
 ) -> FloatArray:
-    """Compute the loss on each case that a bootstrap sample leaves out. The losses of other cases are 0."""
+    """Compute the loss on each case that a bootstrap sample leaves out. The losses on other cases are 0."""
     from sklearn.utils.parallel import Parallel, delayed
 
     descriptions = [f"bootstrap sample {number}" for number in range(len(bootstrap_splits))]
@@ -547,7 +547,7 @@ def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, flo
 def _compute_standard_error(
     error_influence: FloatArray, left_out: _OutOfBagLosses, gamma_influence: FloatArray, slopes: tuple[float, float, float]
 ) -> float:
-    """Compute a standard error by the delta method, without Monte Carlo noise.
+    """Compute a standard error by the delta method, corrected for Monte Carlo noise.
 
     The standard error that results from `plain_influence` is a lower bound.
     """

@@ -59,7 +59,7 @@ class GroupKFold(FoldSplitter):
 
 @scheme("stratified-group")
 class StratifiedGroupKFold(FoldSplitter):
-    """Folds of whole groups with class proportions that are as equal as the groups allow.
+    """Folds of whole groups with similar class proportions.
 
     Groups with the most unequal class counts are assigned first. Each group is assigned to the fold with the fewest cases of
     the classes in the group.

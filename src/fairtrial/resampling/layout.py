@@ -145,9 +145,10 @@ class SplitLayout:
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
-        """Return an array of rows x splits: 1 for test rows, 2 for training rows, 3 for rows in both sets.
+        """Return an array of rows x splits that encodes the set of each row.
 
-        By default, the array contains the examined splits.
+        The codes are 1 for test rows, 2 for training rows, 3 for rows in both sets, and 0 for rows in neither set. By default,
+        the array contains the examined splits.
         """
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
@@ -159,7 +160,10 @@ class SplitLayout:
     def permute_sides(
         self, rows: IntArray, sides: npt.NDArray[np.uint8], size: int, rng: np.random.Generator
     ) -> npt.NDArray[np.uint8]:
-        """Permute the rows of `sides` within each class, `size` times. The shape of the result is (size, rows, splits)."""
+        """Permute the rows of `sides` within each class, `size` times.
+
+        The shape of the result is (size, rows, splits).
+        """
         arrangements = np.empty((size, len(rows), sides.shape[1]), dtype=np.uint8)
         labels = self.labels[rows]
         classes = [(np.flatnonzero(self.labels == code), np.flatnonzero(labels == code)) for code in np.unique(labels)]
@@ -322,7 +326,7 @@ def _are_folds(repeat: list[Split], n: int) -> bool:
 def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split_numbers: bool = False) -> list[AuditFinding]:
     """Find overlapping sets, untested rows, absent classes and uneven folds.
 
-    With `use_split_numbers`, folds and repeats are counted from 0, as in data frames. Otherwise, they are counted from 1.
+    If `use_split_numbers` is true, folds and repeats are counted from 0, as in data frames. Otherwise, they are counted from 1.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))

@@ -20,9 +20,9 @@ _SEED_SPAN = 2**32
 class ScikitLearnSplitter(Splitter):
     """Use a splitter of scikit-learn as a splitter of this package.
 
-    The splitter receives the groups. If the times of the rows are given, it receives the rows in order of time. An exception is
-    `PredefinedSplit`, because its folds refer to the original order. The splitter must not have a `random_state`. Pass the seed
-    to `freeze` instead. If test sets overlap, each split is numbered as a separate repeat.
+    The splitter receives the groups if it can use them. If the times of the rows are given, it receives the rows in order of
+    time. An exception is `PredefinedSplit`, because its folds refer to the original order. The splitter must not have a
+    `random_state`. Pass the seed to `freeze` instead. If test sets overlap, each split is numbered as a separate repeat.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""Tests for shift between training and test sets. Statistics of each split are compared with random splits by permutation.
+"""Permutation tests for shift between training and test sets.
 
-The statistics are computed within each class, to detect a shift of one class. They are also computed over all classes together,
-to detect a common shift. A permutation exchanges rows of the same class among the splits. It preserves sizes, class counts and
-overlaps, so splits that ignore the attributes are exchangeable with the permutations.
+Each split is compared with random splits. The statistics are computed within each class, to detect a shift of one class. They
+are also computed over all classes together, to detect a common shift. A permutation exchanges rows of the same class among the
+splits. It preserves sizes, class counts and overlaps. Splits that ignore the attributes are therefore exchangeable with the
+permutations.
 
 Each statistic is standardized by its own permutations. There are four families of statistics: energy distances, AUCs,
 attributes and outlying rows. Within a family, the maximum is tested (Westfall & Young's max T). Across families, the smallest
@@ -73,7 +74,7 @@ def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
 def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
     """Compute the distance of each row from the centre, relative to the mean distance.
 
-    The result is 1 if all rows are equal.
+    All results are 1 if all rows are equal.
 
     >>> compute_outlyingness(np.array([[0.0], [2.0], [3.0], [7.0]]), np.array([False])).tolist()
     [1.5, 0.5, 0.0, 2.0]
@@ -119,9 +120,11 @@ class _ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """All statistics, the numbers of rows and of sampled rows per class, and whether single attributes were tested.
+    """The statistics for the tests of shift, and how they were computed.
 
-    `n_pooled` is the number of rows that are sampled regardless of class. It is 0 if there is only one class.
+    `class_sizes` and `n_sampled` contain the numbers of rows and of sampled rows of each class. `by_attribute` states whether
+    statistics of single attributes were computed. `n_pooled` is the number of rows that are sampled regardless of class. It is
+    0 if there is only one class.
     """
 
     statistics: tuple[PermutedStatistic, ...]
@@ -132,7 +135,9 @@ class Shift:
 
 
 def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed: np.random.SeedSequence) -> Shift:
-    """Compute the statistics of the examined splits and their permutations. There are none if all test sets have only one row.
+    """Compute the statistics of the examined splits and of their permutations.
+
+    There are no statistics if all test sets have only one row.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
@@ -168,7 +173,9 @@ def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed:
 
 
 def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, max_rows: int) -> IntArray:
-    """Compute how many rows of each class to examine: at most `max_rows`, and fewer if the tests would take too long.
+    """Compute how many rows of each class to examine.
+
+    The number is at most `max_rows`. It is smaller if the tests would take too long.
 
     >>> compute_sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
     [1000, 300]
@@ -367,8 +374,8 @@ def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
 class ShiftTest:
     """Test of one statistic in each cell, i.e. for each split, class and attribute.
 
-    `expected` is the mean over the permutations, and the interval from `low` to `high` contains their central 95 %. `p` is the
-    p-value of the single test, and `p_adjusted` is adjusted for all tests.
+    `expected` is the mean of the statistic over the permutations, and `low` and `high` are the limits of its central 95 %
+    interval. `p` is the p-value of the single test, and `p_adjusted` is adjusted for all tests.
     """
 
     statistic: PermutedStatistic
@@ -381,7 +388,10 @@ class ShiftTest:
 
 @dataclass(frozen=True)
 class SimilarityTest:
-    """Test for excessive similarity of training and test sets: mean statistic, its expected value, and adjusted p-value."""
+    """Result of a test for excessive similarity of training and test sets.
+
+    `mean` is the mean statistic of the given splits, and `expected` is the mean over all permutations.
+    """
 
     check: str
     mean: float

@@ -35,7 +35,8 @@ Seed = int | np.random.Generator | np.random.SeedSequence | np.random.RandomStat
 class SplitterInput:
     """Input of a splitter: number of rows, table, class codes, group codes and times.
 
-    Class codes, group codes and times are None if they are not given.
+    Class codes, group codes and times are None if they are not given. Class codes are also None if the scheme does not use
+    classes.
     """
 
     n: int
@@ -348,7 +349,7 @@ def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArra
 
 
 def _read_times(values: npt.NDArray[Any]) -> FloatArray:
-    """Return times as numbers, with dates as seconds since 1970. Raise InputError if a time is missing."""
+    """Return times as numbers, with dates as seconds since 1970. Raise InputError if a time is missing or infinite."""
     if values.dtype.kind == "M":
         times = np.where(np.isnat(values), np.nan, values.astype("datetime64[us]").astype(np.int64) / 1e6)
     elif values.dtype.kind in "iuf":

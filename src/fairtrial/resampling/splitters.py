@@ -139,9 +139,9 @@ TestSize = float | int
 class CompleteCV(Splitter):
     """Complete cross-validation: each possible test set of a given size is used once.
 
-    Unlike k-fold cross-validation, the scheme is not random. However, n rows have C(n, m) test sets of m rows, so the scheme is
-    suitable only for small data sets. With one test row, it is the same as leave-one-out. Each split is a repeat, because test
-    sets overlap.
+    Unlike k-fold cross-validation, the scheme is not random. However, there are C(n, m) test sets of m of n rows, so the scheme
+    is suitable only for small data sets. With one test row, it is the same as leave-one-out. Each split is a repeat, because
+    test sets overlap.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ class RandomSubsampling(Splitter):
     """Repeated random splits into a training and a test set.
 
     A row can be tested several times or never. Each split is a repeat. Use this scheme if the sizes of training and test sets
-    matter, as in learning curves and the corrected resampled t-test.
+    matter, as in learning curves and the corrected resampled t test.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ class Repeated(Splitter):
 
 
 class FiveByTwo(Repeated):
-    """Five repeats of two-fold cross-validation, as required by the 5x2cv tests (Dietterich 1998).
+    """Five repeats of two-fold cross-validation, as required by the 5x2 cv tests (Dietterich 1998).
 
     Parameters
     ----------
@@ -466,7 +466,7 @@ class FiveByTwo(Repeated):
 class TenByTen(Repeated):
     """Ten repeats of ten-fold cross-validation, as in WEKA.
 
-    The corrected repeated t-test uses these splits.
+    The scores can be compared by `ten_by_ten` or `corrected_resampled_t`.
 
     Parameters
     ----------

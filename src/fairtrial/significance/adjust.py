@@ -64,7 +64,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     Most methods control the family-wise error rate: the probability of at least one false rejection. "benjamini-hochberg" and
     "benjamini-yekutieli" control the false discovery rate: the expected proportion of false rejections among all rejections.
     "finner" controls the family-wise error rate only if all null hypotheses are true. With 5 true and 5 clearly false null
-    hypotheses, it rejects a true null hypothesis in 14.3 % of cases at the 5 % level. Use "holland" instead.
+    hypotheses, it rejects at least one true null hypothesis in 14.3 % of cases at the 5 % level. Use "holland" instead.
 
     Rom's critical values c_1 >= c_2 >= ... are computed recursively at significance level `alpha`. The i-th largest p-value is
     multiplied by alpha / c_i. The products are then made monotone, starting from the largest p-value. At this alpha, the

@@ -1,4 +1,8 @@
-"""Bayesian comparison of two learners: the probabilities that either is better or that both are practically equivalent."""
+"""Bayesian comparison of two learners.
+
+Each test computes the probabilities that the first learner is better, that both are practically equivalent, and that the second
+is better.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class Posterior:
-    """Posterior probabilities that either of two learners is better or that both are practically equivalent.
+    """The result of a Bayesian comparison of two learners.
 
     Attributes
     ----------
@@ -60,7 +64,7 @@ class Posterior:
     n : int
         Number of folds or data sets.
     scope : {"dataset", "datasets", "next dataset"}
-        What the probabilities refer to. `meaning` explains it in a sentence.
+        What the probabilities refer to. See `meaning`.
     mean, scale, df : float
         Parameters of the Student t posterior of the difference (first minus second); NaN for other models.
     better : {"max", "min"}
@@ -105,7 +109,7 @@ class Posterior:
 
     @property
     def likeliest(self) -> str:
-        """The most probable region: "first", "rope" or "second"; empty if the posterior is undefined."""
+        """The most probable region: "first", "rope" or "second". An empty string if it is undefined."""
         chances = (self.p_first, self.p_rope, self.p_second)
         return "" if np.isnan(chances).any() else _REGIONS[int(np.argmax(chances))]
 
@@ -272,8 +276,7 @@ def bayes_signed_rank(
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     rope : float, default 0
-        Half-width of the region of practical equivalence. If it is 0, a mean difference of zero counts as one half for each
-        learner.
+        Half-width of the region of practical equivalence. If it is 0, a mean of zero counts as one half for each learner.
     prior_strength : float, default 0.5
         Weight of the pseudo-observation.
     prior_position : {"rope", "first", "second"}, default "rope"
@@ -388,8 +391,8 @@ def _draw_weights(
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
     """Find the pairs of sorted differences whose mean lies outside the rope.
 
-    For each difference, the first array contains the index of the first difference for which the sum of both is above 2 rope.
-    The second array contains the number of differences for which this sum is below -2 rope.
+    For each difference z_i, the first array contains the smallest index j with z_i + z_j > 2 rope. The second array contains
+    the number of indices j with z_i + z_j < -2 rope.
     """
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)

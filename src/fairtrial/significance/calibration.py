@@ -79,16 +79,17 @@ def calibration_test(
         probability 0. The new value is at most half the rounding step of the probabilities (0.005 for 2 decimal places), or at
         most 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
     resamples : int, default 2000
-        Number of samples simulated from a calibrated model. With clusters, number of random sign patterns.
+        Number of samples simulated from a calibrated model. If clusters are given, this is the number of random sign
+        patterns.
     seed : int, default 0
         Seed of the random numbers.
 
     Returns
     -------
     Outcome
-        A small p-value indicates miscalibration. `details` contains the intercept and the slope of the logistic regression of
-        the outcomes on the logits (NaN if they are undefined). If more outcomes contradict probabilities of 0 and 1 than
-        rounding can explain, the p-value accounts for this, and `caveats` contains a note.
+        A small p-value indicates miscalibration. Except for the Spiegelhalter test, `details` contains the intercept and the
+        slope of the logistic regression of the outcomes on the logits (NaN if they are undefined). If more outcomes contradict
+        probabilities of 0 and 1 than rounding can explain, the p-value accounts for this, and `caveats` contains a note.
 
     References
     ----------
@@ -168,7 +169,10 @@ def _add_contradictions(
 
 
 def _build_design(values: FloatArray) -> FloatArray:
-    """Build the design matrix: a constant and the centred logits, or only a constant if all probabilities are equal."""
+    """Build the design matrix of the score test.
+
+    Its rows are a constant and the centred logits, or only a constant if all probabilities are equal.
+    """
     logits = np.log(values) - np.log1p(-values)
     constant = np.ones_like(logits)
     return np.stack([constant, logits - logits.mean()]) if np.ptp(logits) > 0 else constant[None]

@@ -61,9 +61,9 @@ def compare(
     `five_by_two_f` does not show which learner is better. The verdict therefore names a winner only if the confidence interval
     of the mean difference also excludes zero.
 
-    Repeats and folds never count as independent cases. With several data sets, the scores of all repeats and folds of a data
-    set are averaged. With a single data set, the test accounts for the overlap of the training sets. If scores are missing,
-    either the incomplete data sets or the incomplete learners are excluded, whichever removes fewer scores.
+    Repeats and folds never count as independent cases. If there are several data sets, the scores of all repeats and folds of a
+    data set are averaged. If there is a single data set, the test accounts for the overlap of the training sets. If scores are
+    missing, either the incomplete data sets or the incomplete learners are excluded, whichever removes fewer scores.
 
     Parameters
     ----------
@@ -81,9 +81,10 @@ def compare(
         Significance level.
     rope : float, optional
         Half-width of the region of practical equivalence, in which differences do not matter. If given, each pair is also
-        compared by a Bayesian test. With a control, only pairs that include it are compared.
+        compared by a Bayesian test. If there is a control, only pairs that include it are compared.
     posthoc : str, optional
-        Post-hoc procedure. Default: Bergmann-Hommel for up to 12 learners, else Shaffer; Holm with a control.
+        Post-hoc procedure. Default: Holm if there is a control, otherwise Bergmann-Hommel for up to 12 learners and Shaffer for
+        more. After ANOVA, the default is Dunnett if there is a control, otherwise Tukey.
     test_fraction : float, optional
         Fraction of rows in each test set, if all scores are from splits of one data set. Default: 1 divided by the number of
         folds.
@@ -95,9 +96,9 @@ def compare(
         training and test rows. Folds are compared using the corrected resampled t test. Required if the rows have no names.
     margin : float, optional
         The largest loss that does not matter. If given, the verdict also states whether each learner is superior, non-inferior
-        or inferior to the control, or whether this is inconclusive. Without a control, the lower-ranked learner of each pair is
-        compared with the higher-ranked one. The confidence limits are adjusted for the number of pairs (Bonferroni). See
-        `margin_test`.
+        or inferior to the control, or whether this is inconclusive. If there is no control, the lower-ranked learner of each
+        pair is compared with the higher-ranked one. The confidence limits are adjusted for the number of pairs (Bonferroni).
+        See `margin_test`.
     equivalent : bool, default False
         Whether to test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False

@@ -77,7 +77,7 @@ class CostUnits:
 
     @property
     def count(self) -> int:
-        """The number of clusters or, without clusters, of rows."""
+        """The number of clusters, or of rows if there are no clusters."""
         return self.rows if self.clusters is None else int(self.clusters.max()) + 1
 
     @property
@@ -97,7 +97,10 @@ class CostUnits:
 
     @property
     def error_variance(self) -> float:
-        """Variance that one more error of each kind adds to the total cost. (Rare errors can be absent from a sample.)"""
+        """Variance that one additional error of each kind adds to the total cost.
+
+        It accounts for rare errors that do not occur in the sample.
+        """
         return (self.costs[0] ** 2 + self.costs[1] ** 2) * self.typical_weight**2
 
     def sum_units(self, values: FloatArray) -> FloatArray:
@@ -112,7 +115,10 @@ class CostUnits:
         return compute_t_quantile(level, self.df)
 
     def compare(self, first: FloatArray, second: FloatArray, level: float) -> Outcome:
-        """Test whether the mean cost differs between two models. `first` and `second` contain the cost of each row."""
+        """Test whether the mean cost differs between two models.
+
+        `first` and `second` contain the cost of each row for the two models.
+        """
         scale = PER_CASES / self.total
         if self.count < 2:
             nan = float("nan")
@@ -141,7 +147,10 @@ class CostUnits:
         )
 
     def compute_ratio_limits(self, first: FloatArray, second: FloatArray, level: float) -> tuple[float, float]:
-        """Compute Fieller limits of the ratio of two mean costs; NaN if the second cost is not significantly above zero."""
+        """Compute Fieller limits of the ratio of two mean costs.
+
+        The limits are NaN if the second cost is not significantly above zero, or if there is only one unit.
+        """
         nan = float("nan"), float("nan")
         if self.count < 2:
             return nan
@@ -160,7 +169,10 @@ class CostUnits:
 def count_class_units(
     is_positive: npt.NDArray[np.bool_], weights: FloatArray | None, clusters: IntArray | None
 ) -> float | None:
-    """Compute the effective number of units in the smaller class; None if there are neither weights nor clusters."""
+    """Compute the effective number of units in the smaller class.
+
+    Return None if there are neither weights nor clusters.
+    """
     if weights is None and clusters is None:
         return None
     row_weights = np.ones(len(is_positive)) if weights is None else weights
@@ -168,7 +180,7 @@ def count_class_units(
 
 
 def compute_sum_variance(first: FloatArray, second: FloatArray) -> float:
-    """Compute the covariance of two sums over independent units."""
+    """Estimate the covariance of two sums over independent units."""
     n = len(first)
     return float((first @ second - first.sum() * second.sum() / n) * n / (n - 1))
 
@@ -176,9 +188,10 @@ def compute_sum_variance(first: FloatArray, second: FloatArray) -> float:
 def compute_cost_limits(
     false_positives: FloatArray, false_negatives: FloatArray, totals: FloatArray, costs: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Compute confidence limits of the mean cost per case, given the total weights of errors and of rows in each unit.
+    """Compute confidence limits of the mean cost per case.
 
-    The limits combine the Wilson limits of both error proportions (Zou & Donner 2008). If there is only one unit, its totals
+    The first three arguments contain the total weights of false positives, of false negatives and of all rows in each unit. The
+    limits combine the Wilson limits of the two error proportions (Zou & Donner 2008). If there is only one unit, its totals
     must be counts of independent, unweighted rows.
 
     >>> low, high = compute_cost_limits(np.array([0.0]), np.array([0.0]), np.array([100.0]), (1, 1), 0.95)
@@ -272,7 +285,9 @@ def cost_test(
 
 
 def compute_row_costs(is_positive: npt.NDArray[np.bool_], alert: npt.NDArray[Any], costs: tuple[float, float]) -> FloatArray:
-    """Compute the cost of each row. `alert` is the proportion of positive predictions for each row.
+    """Compute the cost of each row.
+
+    `alert` contains the proportion of positive predictions for each row: 0 or 1 if there is one prediction per row.
 
     >>> compute_row_costs(np.array([True, False]), np.array([0.0, 1.0]), (1, 10)).tolist()
     [10.0, 1.0]

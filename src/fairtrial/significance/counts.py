@@ -71,8 +71,8 @@ def mcnemar(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. With clusters, a t test of the sums within clusters is used (Obuchowski 1998),
-        and `method` must be "mid-p".
+        Cluster of each row, e.g. the patient. If clusters are given, a t test of the sums within clusters is used
+        (Obuchowski 1998), and `method` must be "mid-p".
 
     Returns
     -------
@@ -220,14 +220,16 @@ def cochran_q(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. With clusters, Hotelling's T-squared test of the sums within clusters is used.
+        Cluster of each row, e.g. the patient. If clusters are given, Hotelling's T-squared test of the sums within
+        clusters is used.
 
     Returns
     -------
     Outcome
         The effect is the estimated noncentrality of Q, divided by the largest possible Q. It is 0 if Q does not exceed its
         degrees of freedom. It approaches 1 if there are many rows and each classifier is right on all of them or on none. Its
-        limits are based on the noncentral chi-squared distribution.
+        limits are based on the noncentral chi-squared distribution. There is no effect if there are clusters or no discordant
+        rows.
 
     References
     ----------
@@ -276,7 +278,9 @@ def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> Floa
 
 
 def compute_clustered_error(differences: FloatArray, cluster: npt.ArrayLike) -> tuple[float, int]:
-    """Compute the cluster-robust standard error of a mean (NaN for a single cluster) and the number of clusters.
+    """Compute the cluster-robust standard error of a mean, and the number of clusters.
+
+    The standard error is NaN if there is only one cluster.
 
     >>> error, clusters = compute_clustered_error(np.arange(20.0), np.arange(20) % 4)
     >>> round(error, 4), clusters  # inspect_ai prints 0.645
@@ -300,7 +304,10 @@ def _compare_clustered_accuracies(is_correct: npt.NDArray[np.bool_], cluster: np
 
 
 def build_clustered_outcome(sums: FloatArray, sizes: FloatArray, level: float) -> Outcome:
-    """Compare two accuracies by a t test, given the sum of the differences and the number of rows in each cluster."""
+    """Compare two accuracies by a t test of the sums within clusters.
+
+    `sums` contains the sum of the differences in each cluster, and `sizes` contains the number of rows.
+    """
     from scipy.special import stdtr, stdtrit
 
     count, rows = len(sums), int(sizes.sum())
@@ -406,9 +413,9 @@ def compute_mcnemar_limits(
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
     """Compute Tango's score limits of the difference between two paired proportions.
 
-    The limits have nominal coverage at any true difference, which a decision at a margin requires. If they disagree with the
-    exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the numbers of discordant
-    rows of each kind among `n` rows.
+    Their coverage is close to the nominal level at any true difference, which a decision at a margin requires. If the limits
+    disagree with the exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the
+    numbers of discordant rows of each kind among `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
     >>> round(low, 3), round(high, 3)
@@ -419,7 +426,10 @@ def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, f
 
 
 def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple[float, float]:
-    """Compute Tango's score limits, given a quantile of the normal or t distribution. Counts can be fractional."""
+    """Compute Tango's score limits, given a quantile of the normal or t distribution.
+
+    The counts can be fractional.
+    """
     from scipy.optimize import brentq
 
     def compute_score(wins: float, losses: float, difference: float) -> float:
@@ -444,8 +454,8 @@ def _move_limit_to_test(
 ) -> tuple[float, float]:
     """Replace the limit closer to zero by that of the inverted McNemar test if the interval and the test disagree.
 
-    The other limit is replaced only if the limit of the inverted test is wider. The inverted test ignores the sampling error of
-    the proportion of discordant rows.
+    The other limit is replaced only if this widens the interval. The inverted test ignores the sampling error of the proportion
+    of discordant rows.
     """
     if _agrees_with_test(low, high, b, c, level, method):
         return low, high
@@ -524,7 +534,7 @@ def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float)
     from scipy.special import chndtrinc
 
     def compute_limit(probability: float) -> float:
-        # The noncentrality for which Q is this quantile of its distribution; scipy returns 0 or NaN if there is none.
+        # The noncentrality for which Q is this quantile of its distribution. If there is none, scipy returns 0 or NaN.
         from scipy.special import chdtr
 
         return float(chndtrinc(q, df, probability)) if chdtr(df, q) > probability else 0.0

@@ -114,10 +114,10 @@ def auc_test(
 ) -> Outcome:
     """Test whether two AUCs on the same rows are equal, with adjustments for small classes.
 
-    This is the DeLong test with three adjustments. The variance is larger if a class has few cases (Hanley & McNeil 1982). The
-    statistic has a t distribution with Satterthwaite's degrees of freedom. The confidence limits respect the range of the AUC
-    (Zou & Donner 2008). With many cases, the result agrees with that of `delong`. The p-value is 1 minus the confidence level
-    at which one limit of the interval is zero.
+    This is the DeLong test with three adjustments. If a class has few cases and the variance of Hanley and McNeil (1982) is
+    larger than that of DeLong, it replaces DeLong's variance. The statistic has a t distribution with Satterthwaite's degrees
+    of freedom. The confidence limits respect the range of the AUC (Zou & Donner 2008). With many cases, the result agrees with
+    that of `delong`. The p-value is 1 minus the confidence level at which one limit of the interval is zero.
 
     Parameters
     ----------

@@ -43,11 +43,12 @@ _INDEPENDENT = 1e-12
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Results of tests of the parametric assumptions: differences between learners are normal and have equal variances.
+    """Results of tests of the assumptions of parametric tests.
 
-    `normality` contains the p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's method. `sphericity` is the
-    p-value of the Mauchly test (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is
-    the number of pairs whose differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
+    The assumptions are that the differences between learners are normal and have equal variances. `normality` contains the
+    p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's method. `sphericity` is the p-value of the Mauchly test
+    (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is the number of pairs whose
+    differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
     """
 
     normality: tuple[float, ...]
@@ -114,16 +115,16 @@ def _compute_shapiro(d: FloatArray) -> FloatArray:
 
 
 def _compute_box_factor(n: int, k: int) -> float:
-    """Compute Box's correction factor of the Mauchly statistic; 0 if there are too few cases for k learners."""
+    """Compute Box's correction factor of the Mauchly statistic. Return 0 if there are too few cases for k learners."""
     m, df = k - 1, n - 1
     return max(0.0, 1 - (2 * m * m + m + 2) / (6 * m * df)) if df >= m else 0.0
 
 
 def compute_mauchly_p(values: FloatArray) -> float:
-    """Compute the p-value of the Mauchly (1940) test of equal variances of all differences; NaN if it is undefined.
+    """Compute the p-value of the Mauchly (1940) test of sphericity. Return NaN if it is undefined.
 
-    The chi-squared approximation includes Box's second-order term. R includes this term, too, but with k instead of k - 1 in
-    one place.
+    Sphericity means that all pairwise differences have the same variance. The chi-squared approximation includes Box's
+    second-order term. R includes this term, too, but with k instead of k - 1 in one place.
 
     >>> round(compute_mauchly_p(np.random.default_rng(1).normal(size=(30, 4))), 3)
     0.368
@@ -177,7 +178,7 @@ class ChosenTest:
 
     The verdict is based on `p_value`, which differs from the p-value of the outcome if the test does not show which learner is
     better. `undecidable` states why no pair could differ significantly. Given the column indices of two learners and alpha,
-    `decide_pair` makes a decision at the margin. It uses confidence limits at level 1 - alpha. `compute_posterior` runs the
+    `decide_pair` makes a decision at the margin, using limits with confidence level 1 - alpha. `compute_posterior` runs the
     Bayesian test of two learners.
     """
 

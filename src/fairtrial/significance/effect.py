@@ -1,4 +1,7 @@
-"""Effect sizes of the difference between two samples. They increase with the values of the first sample."""
+"""Effect sizes of the difference between two samples.
+
+Each effect size increases with the values of the first sample.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,7 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Compute Cohen's d_av: the mean difference divided by the mean of both standard deviations.
+    """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
 
     This effect size is for paired samples (Lakens 2013). Its interval is that of Cohen's d for pairs (Algina & Keselman 2003),
     rescaled to the mean standard deviation.
@@ -461,7 +464,7 @@ def build_rank_biserial(
 
 @dataclass(frozen=True)
 class _TiltedSigns:
-    """Model of random signs: rank i is positive with probability 1 / (1 + exp(-2 t i))."""
+    """Model of the signs of the ranks: rank i is positive with probability 1 / (1 + exp(-2 t i))."""
 
     ranks: FloatArray
     tail: float

@@ -29,7 +29,8 @@ register_method("hierarchical", "Bayesian hierarchical model")
 
 # Bounds of the uniform priors as multiples of the observed values (1000 in the paper).
 _WIDE = 1000.0
-# Lower bound of sigma_i, as a fraction of the mean standard deviation within data sets. It is needed if all folds agree.
+# Lower bound of sigma_i, as a fraction of the mean standard deviation within data sets. It is needed if all differences on a
+# data set are equal.
 _LEAST_SD = 1e-3
 _R_HAT_LIMIT = 1.05
 _POPULATION = ("mu0", "sigma0", "nu")
@@ -63,7 +64,10 @@ class HierarchicalPosterior(Posterior):
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """Return the observed and the shrunken mean difference on each data set, with 95 % credible limits."""
+        """Return the observed and the shrunken mean difference on each data set.
+
+        The columns `low` and `high` contain 95 % credible limits of the true mean difference.
+        """
         import pandas as pd
 
         return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])

@@ -53,8 +53,8 @@ class MarginTest:
     null : tuple of float
         Boundary of the null hypothesis: zero, or a loss equal to the margin. Equivalence has two boundaries.
     p_value : float
-        One-sided p-value; for equivalence, the larger of two p-values. The test passes if and only if p is at most (1 - level)
-        / 2.
+        One-sided p-value. For equivalence, this is the larger of two p-values. The test passes if and only if p is at most (1 -
+        level) / 2.
     passed : bool
         Whether the null hypothesis is rejected.
 
@@ -206,7 +206,7 @@ def decide_margin(
     difference, low, high : float
         Difference (new minus old) and its confidence limits.
     margin : float
-        The largest loss that does not matter; greater than 0.
+        The largest loss that does not matter. It must be greater than 0.
     level : float, default 0.95
         Confidence level of the limits.
     better : {"max", "min"}, default "max"
@@ -340,7 +340,7 @@ def margin_test(
     first, second : array-like of shape (n,)
         Scores of the new and of the old learner on the same data sets, or on other independent units.
     margin : float
-        The largest loss that does not matter; greater than 0.
+        The largest loss that does not matter. It must be greater than 0.
     method : {"wilcoxon", "t"}, default "wilcoxon"
         "wilcoxon" uses the Hodges-Lehmann estimate (the median of the means of all pairs of differences) and limits obtained by
         inverting the signed-rank test. These limits are exact for up to 500 differences. They assume that the differences are
@@ -390,7 +390,10 @@ def margin_test(
 def decide_by_t_limits(
     outcome: Outcome, margin: float, *, better: Better, equivalent: bool, overlap: float | None = 0.0
 ) -> MarginDecision:
-    """Make a decision at a margin from the t interval of an outcome. `overlap` is None if the number of splits is fixed."""
+    """Make a decision at a margin from the t interval of an outcome.
+
+    `overlap` is None if the number of splits is fixed.
+    """
     effect, df = outcome.effect, outcome.df
     assert effect is not None
     # If the differences do not vary, the interval has zero width, but this does not mean that the estimate is precise.
@@ -449,10 +452,10 @@ def _find_limits(averages: FloatArray, cdf: FloatArray, alpha: float) -> tuple[i
 
 
 def compute_signed_rank_limits(differences: npt.ArrayLike, alpha: float = 0.05) -> tuple[float, float, float]:
-    """Compute the Hodges-Lehmann estimate of differences and the limits that invert the Wilcoxon signed-rank test.
+    """Compute the Hodges-Lehmann estimate of differences and its confidence limits.
 
-    The limits are infinite if there are too few differences. If there are more than 5,000 or not all are finite, the estimate
-    is their mean and the limits are NaN.
+    The limits are obtained by inverting the Wilcoxon signed-rank test. They are infinite if there are too few differences. If
+    there are more than 5,000 differences, or if not all are finite, the estimate is their mean and the limits are NaN.
 
     >>> [round(value, 4) for value in compute_signed_rank_limits([0.01, 0.02, 0.03, 0.05, 0.04, 0.3])]
     [0.035, 0.01, 0.3]

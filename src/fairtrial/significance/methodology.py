@@ -1,7 +1,7 @@
 """Rules of thumb for sound comparisons, used by judgements and by the methodology checks of reports.
 
-Each check function returns findings, or none if the rule is followed. The kind of a finding is the number of the check (FT002,
-FT003, FT008) or a name.
+Each check function returns a list of findings, which is empty if the rule is followed. The kind of a finding is the number of
+the check (FT002, FT003, FT008) or a name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
 
 MAX_IMBALANCE_RATIO = 3.0
-"""Class size ratio (largest / smallest) that raises FT002. With two classes, a trivial classifier then has 75 % accuracy."""
+"""FT002 is raised if the ratio of the largest to the smallest class size is at least this value.
+
+If there are two classes, a model that always predicts the larger one has an accuracy of 75 % at this ratio.
+"""
 
 MAJORITY_SENSITIVE = ("accuracy", "error_rate")
 """Measures that weight each class by its size and do not correct for chance."""
@@ -35,14 +38,14 @@ MIN_PARAMETRIC_DATASETS = 10
 """With fewer data sets, the Shapiro-Wilk test has little power to detect non-normal differences."""
 
 MAX_DECISIVE_PROPORTION = 0.1
-"""The result depends on few data sets if removing up to this proportion of them (at least one) changes the best learner."""
+"""Largest proportion of data sets that `find_decisive_datasets` removes. It can always remove at least one data set."""
 
 MAX_SKEWNESS = 1.0
 """Absolute skewness above which differences are strongly asymmetric. An exponential distribution has a skewness of 2."""
 
 
 def compute_skewness(d: FloatArray) -> float:
-    """Compute the skewness of differences; 0 if they do not vary.
+    """Compute the skewness of differences. Return 0 if they do not vary.
 
     >>> round(compute_skewness(np.array([0.0, 0.0, 0.0, 1.0])), 3)
     1.155
@@ -53,7 +56,9 @@ def compute_skewness(d: FloatArray) -> float:
 
 
 def compute_min_wilcoxon_n(alpha: float) -> int:
-    """Compute the smallest n for which the two-sided Wilcoxon test can be significant. Its smallest p is 2 ** (1 - n).
+    """Compute the smallest n for which the two-sided Wilcoxon test can be significant.
+
+    The smallest possible p-value for n differences is 2 ** (1 - n).
 
     >>> compute_min_wilcoxon_n(0.05), compute_min_wilcoxon_n(0.01), compute_min_wilcoxon_n(0.125)
     (6, 8, 4)
@@ -150,7 +155,10 @@ def compute_removal_limit(n_datasets: int) -> int:
 
 
 def _remove_favourable(gains: FloatArray, limit: int, by_signed_ranks: bool) -> list[int] | None:
-    """Find the fewest gains whose removal makes the sum of gains (or signed ranks) negative; None if `limit` is too low."""
+    """Find the fewest gains whose removal makes the sum of gains (or of signed ranks) negative.
+
+    Return None if more than `limit` gains would have to be removed.
+    """
     from scipy.stats import rankdata
 
     order = np.argsort(-gains, kind="stable")

@@ -3,7 +3,7 @@
 Each rank test assigns a rank score to every cell of the table. The rank scores are centred within each data set. Under the null
 hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of the learners' sums of rank scores, and let A
 be the sum of all squared rank scores. Over all permutations within data sets, the covariance matrix of S is A / (k - 1) (I -
-1/k). The rank statistics in this module and in `posthoc` follow from S and A.
+J / k), where J is a matrix of ones. The rank statistics in this module and in `posthoc` follow from S and A.
 
 All rank statistics except Page's L increase with the sum of squares of S. Their exact p-value is the proportion of all
 permutations within data sets with a sum of squares at least as large as the observed one. Data sets are permuted independently,
@@ -72,8 +72,8 @@ class RankScores:
 
     All rank scores are multiples of a fraction that floats represent exactly, so equal sums are equal floats.
 
-    `without_ties` is the sum of squares that would result without ties. The mean rank of a learner is `centre`, the mean over
-    all learners, plus `unit` times its sum of rank scores.
+    `without_ties` is the sum of squares that would result if there were no ties. The mean rank of a learner is `centre` plus
+    `unit` times the sum of the learner's rank scores. `centre` is the mean over all learners.
     """
 
     cells: FloatArray
@@ -93,12 +93,12 @@ class RankScores:
 
     @property
     def means(self) -> FloatArray:
-        """Mean rank of each learner; 1 is best."""
+        """Mean rank of each learner. Smaller ranks are better."""
         return np.asarray(self.sums * self.unit + self.centre)
 
 
 def compute_friedman_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Compute ranks within each data set."""
+    """Rank the scores within each data set."""
     n, k = table.shape
     return RankScores(table.compute_ranks(better) - (k + 1) / 2, n * k * (k * k - 1) / 12, 1 / n, (k + 1) / 2)
 
@@ -139,7 +139,7 @@ def friedman(
     """Test whether any of several learners differ, using the Friedman test.
 
     Asymptotically, the statistic has a chi-squared distribution with k - 1 degrees of freedom. The asymptotic p-value is more
-    conservative than that of `iman_davenport`. The exact p-values of both tests are equal.
+    conservative than that of `iman_davenport`. The exact p-values of the two tests are equal.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ def aligned_ranks(
     -------
     Outcome
         The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
-        zero if and only if p is below 0.05. `details` contains the mean ranks. If the learners do not differ on any data set,
-        the statistic is NaN and p is 1.
+        zero if and only if p is below 0.05. There is no interval if this test and the Friedman test disagree on significance.
+        `details` contains the mean ranks. If the learners do not differ on any data set, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -322,8 +322,8 @@ def quade(
     -------
     Outcome
         The effect is Kendall's W. Its interval covers both the noncentral F interval and the jackknife interval, and excludes
-        zero if and only if p is below 0.05. `details` contains the mean ranks. If the learners do not differ on any data set,
-        the statistic is NaN and p is 1.
+        zero if and only if p is below 0.05. There is no interval if this test and the Friedman test disagree on significance.
+        `details` contains the mean ranks. If the learners do not differ on any data set, the statistic is NaN and p is 1.
 
     Examples
     --------
@@ -508,13 +508,19 @@ def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, pla
 
 @lru_cache(maxsize=256)
 def _enumerate_trend(row: tuple[int, ...], weights: tuple[int, ...]) -> tuple[int, FloatArray]:
-    """Return the smallest possible trend on a data set and the probabilities of this and all larger trends."""
+    """Return the smallest possible trend on a data set, and the probabilities of the possible trends.
+
+    The first probability is that of the smallest trend. The others are those of the following whole numbers.
+    """
     trends = np.array(list(permutations(row)), dtype=np.int64) @ np.array(weights)
     return int(trends.min()), np.bincount(trends - trends.min()) / len(trends)
 
 
 def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
-    """Compute the sums of squares between learners and of the residuals. Sums within rounding error are set to zero."""
+    """Compute the sums of squares between learners and of the residuals.
+
+    Sums that differ from zero only by rounding errors are set to zero.
+    """
     n, k = values.shape
     # Only differences within a data set matter. Subtracting the scores of the first learner removes common offsets before
     # rounding.
@@ -527,7 +533,7 @@ def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
 
 
 def compute_sphericity(values: FloatArray) -> float:
-    """Compute the Greenhouse-Geisser epsilon; NaN if the residuals are zero."""
+    """Compute the Greenhouse-Geisser epsilon. Return NaN if the residuals are zero."""
     k = values.shape[1]
     if compute_sums_of_squares(values)[1] == 0:
         return float("nan")
@@ -584,7 +590,10 @@ def _build_f_outcome(
 
 @dataclass(frozen=True)
 class PermutedP:
-    """A p-value from all permutations within data sets (`resamples` is None) or from a random sample of them."""
+    """The p-value of a permutation test.
+
+    `resamples` is the number of random permutations, or None if all permutations were enumerated.
+    """
 
     p_value: float
     resamples: int | None
@@ -655,14 +664,18 @@ def permutes_by_default(n: int, k: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[np.int64], FloatArray] | None:
-    """Return the possible sums of squares of S, sorted, and their upper tail probabilities; None if there are too many."""
+    """Return the possible sums of squares of S in ascending order, and their upper tail probabilities.
+
+    Return None if there are too many possible sums.
+    """
     sums = np.array(rows[:1], dtype=np.int64)
     chances: FloatArray = np.ones(1)
     n_orders = [_count_orders(np.array(row)) for row in rows]
     if max(n_orders[1:], default=1) > _MAX_ORDERS:
         return None
     for i, row in enumerate(rows[1:], start=1):
-        # Codes with this radix order the sums lexicographically. All sums have the same total, so one column is left out.
+        # Codes with this radix order the sums lexicographically. All vectors of sums have the same total, so one column is left
+        # out.
         radix = int(np.ptp(sums)) + row[-1] - row[0] + 1
         if len(sums) * n_orders[i] > _MAX_ENUMERATED or radix ** (len(row) - 1) > np.iinfo(np.int64).max:
             return None
@@ -729,7 +742,10 @@ def _build_rank_outcome(
 
 
 def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p: float) -> Effect:
-    """Compute Kendall's W. Omit its interval if it contradicts a test other than the Friedman test."""
+    """Compute Kendall's W as the effect of a test.
+
+    The interval is based on the Friedman test. It is omitted if the two tests disagree on significance.
+    """
     is_friedman = test in ("friedman", "iman_davenport")
     effect = compute_concordance(table, better, p if is_friedman else None)
     if is_friedman or np.isnan(effect.low) or (p < 1 - effect.level) == (effect.low > 0):
@@ -739,9 +755,10 @@ def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p:
 
 
 def compute_concordance(table: ScoreTable, better: Better, p_value: float | None, level: float = 0.95) -> Effect:
-    """Compute Kendall's W: 0 if the data sets do not agree on the order of the learners, 1 if they agree fully.
+    """Compute Kendall's W, which measures how well the data sets agree on the order of the learners.
 
-    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
+    W is 0 if all mean ranks are equal, and 1 if all data sets rank the learners in the same way. The interval excludes zero if
+    and only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
     """
     n, k = table.shape
     cells = compute_friedman_ranks(table, better).cells
@@ -762,7 +779,10 @@ def compute_concordance(table: ScoreTable, better: Better, p_value: float | None
 
 
 def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
-    """Compute jackknife limits of the mean rank correlation between data sets, using Fisher's z; () if undefined."""
+    """Compute jackknife limits of the mean rank correlation between data sets, using Fisher's z.
+
+    Return an empty tuple if the limits are undefined.
+    """
     from scipy.special import stdtrit
 
     n, squares = len(cells), (cells**2).sum(axis=1)
@@ -785,9 +805,10 @@ def _transform_fisher(correlation: FloatArray) -> FloatArray:
 
 
 def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, level: float = 0.95) -> Effect:
-    """Compute partial eta squared, F / (F + N - 1): the proportion of variance within data sets that learners explain.
+    """Compute partial eta squared, F / (F + N - 1).
 
-    The interval excludes zero if and only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
+    This is the proportion of the variance within data sets that is explained by the learners. The interval excludes zero if and
+    only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
     """
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
@@ -801,7 +822,10 @@ def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, 
 
 
 def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
-    """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), where lambda is the noncentrality parameter."""
+    """Compute limits of the explained proportion, lambda / (lambda + N (k - 1)).
+
+    Here, lambda is the noncentrality parameter of the F distribution.
+    """
     low, high = compute_noncentral_f_limits(f, k - 1, (k - 1) * (n - 1), level)
     return low / (low + n * (k - 1)), high / (high + n * (k - 1))
 
@@ -809,7 +833,7 @@ def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[f
 def _match_test(
     limits: tuple[float, float], f: float, shape: tuple[int, int], p_value: float | None, level: float
 ) -> tuple[float, float]:
-    """Adjust the limits of the explained proportion, so that they exclude zero if and only if p is below 1 - level.
+    """Adjust the limits of the explained proportion so that they exclude zero if and only if p is below 1 - level.
 
     A proportion cannot be negative, so the test of zero is one-sided. Proportions below 1 / (N + 1) are therefore excluded by
     one-sided tests. This value is about the mean of W if the learners do not differ. Larger proportions are excluded by

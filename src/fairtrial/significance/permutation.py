@@ -1,4 +1,4 @@
-"""Permutation tests: swap the predictions of two models, or permute the labels of a training set."""
+"""Permutation tests: swap the predictions of two models, or permute the labels of a data set."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def label_permutation(
     y : array-like of shape (n,)
         Labels.
     measure : str or Measure, default "accuracy"
-        Measure of the cross-validated predictions.
+        The measure. The cross-validated score is its mean over the test folds.
     cv : int or splitter, default 10
         Number of stratified folds, or a splitter.
     resamples : int, default 200
@@ -247,14 +247,23 @@ class Swaps(Protocol):
     """All ways to swap the predictions of two models."""
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Compute the difference after each distinct swap, and the probability of each swap; None if there are too many."""
+        """Compute the difference after each distinct swap, and the probability of each swap.
+
+        Return None if there are too many swaps.
+        """
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences after random swaps. The number of the first swap, `first`, is part of the seed."""
+        """Compute the differences after random swaps.
+
+        `first` is the number of the first swap. It is part of the seed.
+        """
 
 
 class PermutationResult(NamedTuple):
-    """Result of a permutation test: p-value, whether it is exact, number of swaps, and number of undefined differences."""
+    """Result of a permutation test.
+
+    The fields are the p-value, whether the p-value is exact, the number of swaps, and the number of undefined differences.
+    """
 
     p_value: float
     is_exact: bool
@@ -264,10 +273,12 @@ class PermutationResult(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelSwaps:
-    """Swaps of predicted labels. The swapped units are rows or clusters. Units of the same kind are counted together.
+    """Swaps of predicted labels.
 
-    `tables` contains the confusion matrices of both models, and `sizes` contains the number of units of each kind. For each
-    kind, `moves` contains the change in the first matrix if one such unit is swapped.
+    The swapped units are rows or clusters. Unweighted rows with the same true label and the same two predictions are of the
+    same kind. Each weighted row or cluster is a kind of its own. `tables` contains the confusion matrices of the two models,
+    and `sizes` contains the number of units of each kind. For each kind, `moves` contains the change in the first matrix if one
+    such unit is swapped.
     """
 
     measure: LabelMeasure
@@ -324,7 +335,10 @@ class LabelSwaps:
         return float(first), float(second)
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Compute the difference after each distinct swap, and the probability of each swap; None if there are too many."""
+        """Compute the difference after each distinct swap, and the probability of each swap.
+
+        Return None if there are too many swaps.
+        """
         from scipy.special import gammaln
 
         shape = self.sizes + 1
@@ -337,7 +351,10 @@ class LabelSwaps:
         return self._compute_swap_differences(swapped), np.exp((ways - self.sizes * math.log(2)).sum(axis=1))
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences after random swaps. The number of the first swap, `first`, is part of the seed."""
+        """Compute the differences after random swaps.
+
+        `first` is the number of the first swap. It is part of the seed.
+        """
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -384,7 +401,10 @@ class RowSwaps:
         return float(first), float(second)
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Compute the difference after each swap, and the probability of each swap; None if there are too many."""
+        """Compute the difference after each swap, and the probability of each swap.
+
+        Return None if there are too many swaps.
+        """
         count = 1 << len(self.differing) if len(self.differing) < 30 else _MAX_ENUMERATED + 1
         if count > _MAX_ENUMERATED:
             return None
@@ -396,7 +416,10 @@ class RowSwaps:
         return np.concatenate(run_in_chunks(enumerate_chunk, count, _CHUNK // self.n)), np.full(count, 1 / count)
 
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
-        """Compute the differences after random swaps. The number of the first swap, `first`, is part of the seed."""
+        """Compute the differences after random swaps.
+
+        `first` is the number of the first swap. It is part of the seed.
+        """
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, first + start])
@@ -417,13 +440,13 @@ class RowSwaps:
 
 
 def _compute_difference(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Compute first - second; the difference of two infinite values is NaN."""
+    """Compute first - second. The difference between two infinite values of the same sign is NaN."""
     with np.errstate(invalid="ignore"):
         return np.asarray(first - second)
 
 
 def _count_draws(swapped: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return 0/1 weights that assign the rows of both models to the first and to the second model after each swap."""
+    """Return the weights (0 or 1) of all rows for the first and for the second model after each swap."""
     first = np.concatenate([~swapped, swapped], axis=1).astype(np.uint8)
     return first, np.asarray(1 - first)
 

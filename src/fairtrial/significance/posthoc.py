@@ -4,9 +4,9 @@ The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is 
 these pairs are equal. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value
 of a pair is the largest |I| min p(I) over the exhaustive sets I that contain the pair. Enumerating these Bell(k) - 1 sets is
 feasible for up to about 9 learners. For more learners, let v be the smallest p-value of I. The blocks of I are cliques in the
-graph of pairs with p >= v. For each pair of learners, the procedure needs a partition into cliques in which both share a block.
-It must be the one with the most pairs. Dynamic programming over subsets of learners finds these partitions for all pairs at
-once.
+graph of pairs with p >= v. For each pair of learners, the procedure considers the partitions into cliques in which both
+learners share a block, and needs the one with the most pairs. Dynamic programming over subsets of learners finds these
+partitions for all pairs at once.
 
 With few data sets, the p-value of a pair is exact: it is computed from all swaps of the two learners. A swap on a data set
 changes only the sign of the difference between their ranks, regardless of the other learners. For the hypothesis that all
@@ -262,7 +262,7 @@ class PostHoc:
     distribution : {"exact", "asymptotic"}
         Method of computing the raw p-values.
     smallest_p : float
-        Smallest adjusted p-value that is possible with this number of data sets and these ties; 0 if p is asymptotic.
+        Smallest adjusted p-value that is possible with this number of data sets and these ties. It is 0 if p is asymptotic.
     caveats : tuple of Finding
         Limitations of the conclusion, e.g. that the procedure does not control the family-wise error rate.
 
@@ -305,7 +305,10 @@ class PostHoc:
         return self.smallest_p <= self.alpha
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per comparison: first, second, statistic, p_raw, p_adjusted, effect."""
+        """Return a data frame with one row per comparison.
+
+        Its columns are the attributes of `Comparison`.
+        """
         import pandas as pd
 
         return pd.DataFrame([vars(comparison) for comparison in self.comparisons])
@@ -322,8 +325,8 @@ class PostHoc:
         """Maximal sets of learners without significant differences, best first.
 
         Two learners share a group if and only if their adjusted p-value is above alpha. A learner that differs significantly
-        from all others forms its own group. A group can omit a learner that ranks between two of its members. With a control,
-        there is one group: the control and all learners that do not differ significantly from it.
+        from all others forms its own group. A group can omit a learner that ranks between two of its members. If there is a
+        control, there is one group: the control and all learners that do not differ significantly from it.
         """
         similar_pairs = {
             frozenset((comparison.first, comparison.second))
@@ -388,7 +391,7 @@ def posthoc(
         Scores with one row per data set and one column per learner.
     method : str, default "holm"
         For all pairs: "nemenyi" (studentized range), "shaffer", "bergmann" (up to 16 learners) or "tukey". With a control:
-        "bonferroni-dunn" or "dunnett". For both: the methods of `adjust`, such as "holm", "hochberg" or "none".
+        "bonferroni-dunn" or "dunnett". In both cases: the methods of `adjust`, such as "holm", "hochberg" or "none".
     control : str, optional
         Learner with which all others are compared. Default: all pairs are compared.
     better : {"max", "min"}, default "max"
@@ -492,7 +495,10 @@ class _ExactPairs:
 def _build_exact_pairs(
     table: ScoreTable, omnibus: str, better: Better, pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]], distribution: str
 ) -> _ExactPairs | None:
-    """Compute exact p-values of pairs by swapping two learners on each data set; None if the default is asymptotic."""
+    """Compute exact p-values of pairs by swapping the two learners on each data set.
+
+    Return None if p-values are asymptotic by default.
+    """
     if distribution == "auto" and not omnibus_tests.permutes_by_default(*table.shape):
         return None
     rank_scores = RANKINGS[omnibus](table, better)
@@ -626,7 +632,10 @@ def _compute_critical_difference(method: str, learner_means: _LearnerMeans, k: i
 
 
 def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
-    """Compute the probability that any two of k means differ by more than z standard errors (studentized range).
+    """Compute p-values from the distribution of the studentized range.
+
+    A p-value is the probability, if all k means are equal in the population, that any two of them differ by more than z
+    standard errors of a difference.
 
     >>> compute_studentized_range_p(np.array([2.344, 2.569]), 3).round(4).tolist()
     [0.05, 0.0275]
@@ -650,7 +659,10 @@ def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> Fl
 
 
 def compute_dunnett_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
-    """Compute the probability that any of k - 1 means differs from a control by more than z standard errors (Dunnett).
+    """Compute the p-values of Dunnett's two-sided test.
+
+    A p-value is the probability, if all k means are equal in the population, that any of k - 1 means differs from that of a
+    control by more than z standard errors of a difference.
 
     >>> compute_dunnett_p(np.array([2.54]), 4, df=20).round(3).tolist()
     [0.05]

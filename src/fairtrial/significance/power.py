@@ -27,7 +27,7 @@ register_method("proportions", "two-proportion z test", statistic="z")
 
 Test = Literal["wilcoxon", "paired_t", "mcnemar", "proportions"]
 _TESTS: tuple[Test, ...] = ("wilcoxon", "paired_t", "mcnemar", "proportions")
-# Efficiency of the Wilcoxon test relative to the t test for normal differences.
+# Asymptotic efficiency of the Wilcoxon test relative to the t test for normal differences.
 _EFFICIENCY = 3 / np.pi
 _LARGEST = 10**9
 # Up to these numbers of cases, the power of the Wilcoxon test is simulated and that of the McNemar test is enumerated.
@@ -61,7 +61,9 @@ class Power:
         Smallest number of cases that reaches `target` for `difference`; NaN if `difference` is not given.
     minimal_difference : float
         Smallest difference that the test detects with `n` cases and probability `target`; NaN if `n` is not given.
-    method : str How the power is computed. caveats : tuple of Finding
+    method : str
+        How the power is computed.
+    caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
 
     Examples
@@ -163,10 +165,10 @@ def power(
     The power of the t test is computed from the noncentral t distribution. The power of the exact Wilcoxon test is simulated
     for up to 30 data sets. At least 21,500 samples are drawn with a fixed seed, so the standard error is at most 0.0034. The
     power is exact if a significant result requires that all differences have the same sign, e.g. for 6 data sets at 5 %. For
-    more than 30 data sets, it is the power of the t test with 3/pi times n data sets. This factor is the efficiency of the
-    Wilcoxon test for normal differences. The power of the McNemar test (mid-p) is computed by enumeration for up to 10,000 test
-    cases. For more test cases, the normal approximation of Connor (1987) is used. `n_needed` is the smallest n that reaches the
-    target by the same methods.
+    more than 30 data sets, it is the power of the t test with 3/pi times n data sets. This factor is the asymptotic relative
+    efficiency of the Wilcoxon test for normal differences. The power of the McNemar test (mid-p) is computed by enumeration for
+    up to 10,000 test cases. For more test cases, the normal approximation of Connor (1987) is used. `n_needed` is the smallest
+    n that reaches the target by the same methods.
 
     Examples
     --------
@@ -239,7 +241,10 @@ def _check_finite_difference(difference: float) -> float:
 def _build_power_curve(
     test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
 ) -> tuple[PowerCurve, PowerCurve, float]:
-    """Return the power as a function of n and the difference, an approximation of it, and the largest possible difference."""
+    """Build the power of a test as a function of n and the difference.
+
+    Return this function, an approximation of it, and the largest possible difference.
+    """
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
             raise InputError(f"sd must be a finite number above 0, got {sd!r}: pass that of the differences between data sets")
@@ -282,7 +287,9 @@ def _build_power_curve(
 def compute_one_sided_power(
     n: int, effect: float, alpha: float, test: Literal["wilcoxon", "paired_t"], is_approximate: bool = False
 ) -> float:
-    """Compute the power of the one-sided test at level alpha / 2 for normal differences with mean `effect` and variance 1.
+    """Compute the power of the one-sided test at significance level alpha / 2.
+
+    The differences are normal with mean `effect` and variance 1.
 
     >>> round(compute_one_sided_power(34, 0.5, 0.05, "paired_t"), 3)
     0.808
@@ -297,7 +304,7 @@ def _compute_t_power(n: float, effect: float, alpha: float, efficiency: float) -
 
 
 def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -> tuple[float, float]:
-    """Compute the probabilities of a significant positive and of a significant negative difference."""
+    """Compute the probability that the t test rejects in the upper tail, and in the lower tail."""
     from scipy.special import nctdtr, stdtrit
 
     # With so few data sets, no result of the exact rank test is significant.
@@ -317,7 +324,7 @@ def _compute_wilcoxon_power(n: int, effect: float, alpha: float) -> float:
 
 
 def _compute_wilcoxon_tails(n: int, effect: float, alpha: float) -> tuple[float, float]:
-    """Compute the probabilities of a significant positive and of a significant negative difference."""
+    """Compute the probability that the Wilcoxon test rejects in the upper tail, and in the lower tail."""
     from scipy.special import ndtr
 
     critical = _find_wilcoxon_critical(n, alpha)
@@ -342,10 +349,10 @@ def _find_wilcoxon_critical(n: int, alpha: float) -> int:
 
 @lru_cache(maxsize=64)
 def _simulate_wilcoxon_thresholds(n: int, critical: int) -> npt.NDArray[np.float64]:
-    """Simulate samples of n standard normal differences and return the sorted shifts at which R+ becomes significant.
+    """Simulate the shifts at which R+ becomes significant for samples of n standard normal differences.
 
-    R+ equals the number of pairs of differences with a positive mean. Each difference is also paired with itself. R+ is
-    therefore at least `critical` if the `critical`-th largest mean is positive.
+    The shifts are sorted. R+ equals the number of pairs of differences with a positive mean. Each difference is also paired
+    with itself. R+ is therefore at least `critical` if the `critical`-th largest mean is positive.
     """
     generator, means = np.random.default_rng(0), n * (n + 1) // 2
     first, second = np.triu_indices(n)
@@ -394,7 +401,10 @@ def _list_mcnemar_critical(alpha: float, largest: int) -> npt.NDArray[np.int64]:
 
 
 def _find_mcnemar_critical(n: int, alpha: float) -> npt.NDArray[np.int64]:
-    """Find the largest significant value of the smaller count for 0 to n discordant cases; -1 if no count is significant."""
+    """Find the largest significant value of the smaller count for each number of discordant cases up to n.
+
+    The value is -1 if no count is significant.
+    """
     largest = 100 if n <= 100 else 1000 if n <= 1000 else _MAX_ENUMERATED
     return _list_mcnemar_critical(alpha, largest)
 
@@ -419,7 +429,7 @@ def _compute_proportions_power(n: float, first: float, second: float, alpha: flo
 
 
 def find_n_needed(curve: PowerCurve, approximate: PowerCurve, size: float, target: float, test: str) -> float:
-    """Find the smallest n that reaches the target; NaN if it exceeds 10^9."""
+    """Find the smallest n that reaches the target power. Return NaN if it exceeds 10^9."""
     low, high = 1, 2
     while approximate(high, size) < target:
         low, high = high, high * 2

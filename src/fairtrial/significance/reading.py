@@ -69,7 +69,7 @@ class ScoreColumns:
         return indices
 
     def parse_number(self, value: Any) -> float | None:
-        """Parse a cell as a number; NaN if it is missing, None if it is not a number."""
+        """Parse a cell as a number. Return NaN if it is missing and None if it is not a number."""
         if isinstance(value, str):
             if value.strip().lower() in _MISSING:
                 return nan
@@ -99,14 +99,14 @@ class ScoreColumns:
         return self._parsed_columns[column]
 
     def is_numeric(self, column: int) -> bool:
-        """Return whether at least one cell is a number and most cells are numbers."""
+        """Return whether at least one cell is a number and most cells are numbers or missing."""
         numbers = self.parse_column(column)
         return sum(number is not None for number in numbers) > len(numbers) / 2 and any(
             not isnan(number) for number in numbers if number is not None
         )
 
     def read_numbers(self, column: int) -> FloatArray:
-        """Read a column as finite numbers."""
+        """Read a column as finite numbers, with NaN for missing cells."""
         cells = self.columns[column]
         numbers = self.parse_column(column)
         for row, number in enumerate(numbers):
@@ -118,14 +118,14 @@ class ScoreColumns:
         return np.array(numbers, dtype=np.float64)
 
     def read_integers(self, column: int) -> list[int] | None:
-        """Read a column as whole numbers; None if a cell is not a whole number."""
+        """Read a column as whole numbers, or return None if a cell is not a whole number."""
         numbers = self.parse_column(column)
         if not all(number is not None and number.is_integer() for number in numbers):
             return None
         return [int(number) for number in numbers if number is not None]
 
     def is_fractional(self, column: int) -> bool:
-        """Return whether all cells are numbers and at least one is not whole."""
+        """Return whether all cells are numbers or missing, and at least one is not a whole number."""
         return None not in self.parse_column(column) and self.read_integers(column) is None
 
     def is_row_number(self, column: int) -> bool:
@@ -141,7 +141,10 @@ class ScoreColumns:
         )
 
     def read_finite(self, column: int) -> FloatArray | None:
-        """Read a column as numbers, with NaN for missing cells; None if a cell is not finite or all cells are missing."""
+        """Read a column as numbers, with NaN for missing cells.
+
+        Return None if a cell is not a finite number, or if all cells are missing.
+        """
         numbers = self.parse_column(column)
         values = np.array([nan if number is None else number for number in numbers], dtype=np.float64)
         return None if None in numbers or np.isinf(values).any() or np.isnan(values).all() else values
@@ -156,7 +159,7 @@ class ScoreColumns:
         )
 
     def read_labels(self, column: int, role: str) -> list[str]:
-        """Read a column as names; no name may be missing."""
+        """Read a column as names. Raise an error if a name is missing."""
         cells = [str(_to_python(cell)).strip() for cell in self.columns[column]]
         for row, cell in enumerate(cells):
             if cell == "" or cell.lower() in ("nan", "none", "<na>"):
@@ -333,7 +336,7 @@ def read_scores(
     return scores
 
 
-# Names of true labels in lower case, without spaces, hyphens or underscores. Below, a pattern of names of predictions.
+# Names of true labels in lower case, without spaces, hyphens or underscores. The pattern below matches names of predictions.
 _Y_TRUE_NAMES = (
     *("ytrue", "truth", "true", "truelabel", "trueclass", "ytest", "actual", "groundtruth", "gold", "target", "y", "label"),
     *("class", "outcome"),
@@ -361,7 +364,11 @@ def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
 
 
 def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
-    """Find a column with few labels that is named like true labels, or that occurs beside a column named like predictions."""
+    """Find the name of a column of true labels, or return None if there is none.
+
+    The column must have few distinct values. It must be named like true labels, or have exactly two values and occur beside a
+    column that is named like predictions.
+    """
     if len(raw.index) < 4:
         return None
     named_predictions = {
@@ -440,7 +447,7 @@ def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_c
 
 
 def _is_aggregate(table: FloatArray, values: FloatArray, cells: Sequence[Any]) -> bool:
-    """Return whether values equal, up to rounding, an aggregate of each row of a table, or the mean rank of each row."""
+    """Return whether `values` are, up to rounding, an aggregate or the mean rank of each row of a table."""
     tolerance = np.array([0.5 * 10.0 ** -_count_decimals(cell) for cell in cells]) * (1 + 1e-6)
     ranks = rank_values(table.T)
     k = len(table)
@@ -560,7 +567,7 @@ def _stack_columns(raw: ScoreColumns, columns: Sequence[int]) -> FloatArray:
 
 
 def _find_split_role(labels: Sequence[str]) -> str | None:
-    """Return "fold" or "repeat" if all labels name one, e.g. fold 1 or run_2; else None."""
+    """Return "fold" or "repeat" if all labels name one, e.g. fold 1 or run_2. Otherwise, return None."""
     words = {match[1] if (match := _SPLIT_LABEL.fullmatch(label.lower())) else "" for label in labels}
     if len(words) != 1 or words == {""}:
         return None

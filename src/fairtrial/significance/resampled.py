@@ -152,8 +152,8 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
     """Compare two learners, using the 5x2 cv t test (Dietterich 1998).
 
-    The numerator of the statistic is the difference on the first fold only. The p-value therefore depends on the order of the
-    folds, whereas that of `five_by_two_f` does not.
+    The numerator of the statistic is the difference on the first fold of the first repeat only. The p-value therefore depends
+    on the order of the folds, whereas that of `five_by_two_f` does not.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Returns
     -------
     Outcome
-        The effect is the mean of all ten differences. Its interval is conservative because it uses the standard error of a
+        The effect is the mean of all ten differences. Its interval is conservative because it uses the standard deviation of a
         single difference.
 
     Examples
@@ -195,8 +195,9 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     -------
     Outcome
         The effect and its interval are those of `five_by_two_t`. The F test does not show which learner is better. `details`
-        contains `t`, the mean difference divided by its standard error, and its p-value `p_direction`. The interval excludes
-        zero if and only if `p_direction` is below 1 - level. Only then can one learner be called better.
+        contains `t`, the mean difference divided by the standard deviation of a single difference, and the p-value of `t`,
+        `p_direction`. The interval excludes zero if and only if `p_direction` is below 1 - level. Only then can one learner be
+        called better.
 
     Examples
     --------

@@ -86,7 +86,9 @@ class SampleSize:
         Width of the interval, upper minus lower limit; NaN for a test.
     alpha : float
         Significance level of two-sided tests, or 1 minus the confidence level.
-    method : str Description of the formula. answer : Finding
+    method : str
+        Description of the formula.
+    answer : Finding
         The answer, which `summary` renders as text.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
@@ -150,7 +152,10 @@ class SampleSize:
 def describe_size(
     n: int, unit: str, positives: int | None = None, clusters: int | None = None, about: bool = False
 ) -> dict[str, object]:
-    """Return the values that describe a sample size in an answer: number, unit, and details (clusters, positive rows).
+    """Return the values with which an answer describes a sample size.
+
+    The details are the numbers of clusters and of positive rows. If `about` is true, they are rounded up to two significant
+    digits.
 
     >>> describe_size(4287, "row", positives=511, about=True)
     {'about': 'About ', 'n': 4300, 'units': 'rows', 'details': '520 positive'}
@@ -215,17 +220,17 @@ def plan_interval(
 
     Notes
     -----
-    The width is that of the interval around the expected value. This is the Wilson interval (1927), or the value plus and minus
-    z standard errors.
+    The width is that of the interval that results if the estimate equals the expected value. The interval is the Wilson
+    interval (1927), or the estimate plus and minus z standard errors.
 
     The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. Here,
-    A = 1.414 z(AUC), and k is the number of negative rows per positive row (Obuchowski, Lieber & Wians 2004, formula 3). The
-    alternative is the variance of Hanley and McNeil (1982).
+    A = 1.414 z(AUC), z is the quantile function of the standard normal distribution, and k is the number of negative rows per
+    positive row (Obuchowski, Lieber & Wians 2004, formula 3). The alternative is the variance of Hanley and McNeil (1982).
 
     The standard error of a calibration slope is sqrt(Ia / (Ia Ib - Iab^2) / n) (Riley et al. 2021). Ia, Iab and Ib are the
     means of w, w L and w L^2. Here, L is the linear predictor, w = p (1 - p), and logit(p) = expected * L. Without
-    `linear_predictor`, L is assumed to be calibrated and normal in each class. Its standard deviation is then s = sqrt(2)
-    z(AUC), and its class means are logit(prevalence) plus and minus s^2 / 2.
+    `linear_predictor`, L is assumed to be calibrated and normal in each class. Its standard deviation within each class is then
+    s = sqrt(2) z(AUC), and its class means are logit(prevalence) plus and minus s^2 / 2.
 
     Examples
     --------
@@ -322,7 +327,7 @@ def _round_classes(n_exact: float, prevalence: float | None) -> tuple[int, int |
 
 
 def round_up_size(number: float) -> int:
-    """Round up a number of rows or data sets, but ignore tiny excesses, which are rounding errors.
+    """Round up a number of rows or data sets, but ignore excesses due to rounding errors.
 
     >>> round_up_size(982.3), round_up_size(982.0000000001)
     (983, 982)
@@ -362,7 +367,7 @@ def compute_obuchowski_variance(auc: float, ratio: float) -> float:
     """Compute the variance of a binormal AUC, times the number of positive rows (Obuchowski et al. 2004, formula 3).
 
     `ratio` is the number of negative rows per positive row. The rounded constants are those of the paper and of pROC. For
-    normal scores with equal variances, the exact variance contains 1 / (32 pi) instead of 0.0099.
+    normal scores with equal variances, the exact constant is 1 / (32 pi) instead of 0.0099.
 
     >>> round(compute_obuchowski_variance(0.8, 1.0), 4)
     0.1195
@@ -571,7 +576,7 @@ def plan_margin(
     Parameters
     ----------
     margin : float
-        The largest loss that does not matter; greater than 0.
+        The largest loss that does not matter. It must be greater than 0.
     discordant : float, optional
         Proportion of rows that exactly one of the two models predicts correctly.
     standard_error : float, optional
@@ -668,7 +673,7 @@ def plan_datasets(
     scores : path, dataframe, 2-D array or Scores
         Scores of a pilot study on at least 3 data sets, as for `compare`.
     margin : float
-        The largest loss that does not matter; greater than 0.
+        The largest loss that does not matter. It must be greater than 0.
     candidate, baseline : str, optional
         The new and the old learner. If there are only two learners, the first is the candidate by default.
     measure : str, optional
@@ -766,7 +771,10 @@ def _read_row_variance(discordant: float | None, standard_error: float | None, n
 def compute_margin_power(
     one_sided_power: Callable[[float], float], margin: float, difference: float, equivalent: bool
 ) -> float:
-    """Compute the power of a decision, given the power of a one-sided test as a function of the distance from the margin."""
+    """Compute the power of a decision at a margin.
+
+    `one_sided_power` returns the power of a one-sided test, given the distance of the true difference from the margin.
+    """
     lower = one_sided_power(margin + difference)
     return lower if not equivalent else max(0.0, lower + one_sided_power(margin - difference) - 1)
 

@@ -143,7 +143,10 @@ def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
 
 
 def rank_values(values: FloatArray) -> FloatArray:
-    """Compute mean ranks along the last axis; 1 is the smallest. Remove rounding errors with `round_noise` first."""
+    """Rank values along the last axis. Rank 1 is the smallest value, and ties receive their mean rank.
+
+    Rounding errors must be removed with `round_noise` first.
+    """
     if values.shape[-1] <= _FEW_VALUES and np.isfinite(values).all():
         n_smaller = (values[..., :, None] > values[..., None, :]).sum(axis=-1)
         n_equal = (values[..., :, None] == values[..., None, :]).sum(axis=-1)
@@ -287,7 +290,8 @@ class Scores:
     def select_shared(self) -> Scores:
         """Return the scores on the splits that all learners on a data set share.
 
-        To keep means comparable, a split is dropped if a learner with scores for other splits of the data set has none for it.
+        To keep means comparable, a split is dropped if it lacks the score of a learner that has scores on other splits of the
+        same data set.
         """
         if not np.isnan(self.cells).any():
             return self

@@ -41,7 +41,7 @@ class Strengths:
     estimates : tuple of float
         Strength of each learner; NaN if the likelihood has no maximum.
     low, high : tuple of float
-        Confidence limits of each learner.
+        Confidence limits of each strength.
     wins, losses : tuple of float
         Number of wins and losses of each learner.
     n : int
@@ -75,7 +75,7 @@ class Strengths:
     caveats: tuple[Finding, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per learner, strongest first."""
+        """Return a data frame with one row per learner, strongest first."""
         import pandas as pd
 
         names = ["learner", "strength", "low", "high", "wins", "losses"]
@@ -84,7 +84,7 @@ class Strengths:
         return lines.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
 
     def chance(self, first: str, second: str) -> float:
-        """Compute the probability that one learner beats another on a data set.
+        """Compute the probability that the first learner beats the second on a data set.
 
         Parameters
         ----------
@@ -154,8 +154,8 @@ def bradley_terry(
         is the natural logarithm of the strength, shifted to a mean of 0.
     prior : float, default 0.1
         Number of wins added for both learners of each pair. Without these wins, a learner that beats all others on every data
-        set would be infinitely strong. If `prior` is 0, the estimate maximizes the likelihood. It is NaN if the likelihood has
-        no maximum.
+        set would be infinitely strong. If `prior` is 0, the strengths are maximum likelihood estimates. They are NaN if the
+        likelihood has no maximum.
     level : float, default 0.95
         Confidence level.
 
@@ -240,14 +240,17 @@ def _list_strength_caveats(wins: FloatArray, prior: float) -> tuple[Finding, ...
 
 
 def _is_connected(wins: FloatArray) -> bool:
-    """Return whether chains of wins connect all learners. Only then does the likelihood have a maximum (Ford 1957)."""
+    """Return whether a chain of wins leads from each learner to every other learner.
+
+    Only then does the likelihood have a maximum (Ford 1957).
+    """
     from scipy.sparse.csgraph import connected_components
 
     return int(connected_components(wins > 0, directed=True, connection="strong")[0]) == 1
 
 
 def _fit_strengths(wins: FloatArray, prior: float) -> FloatArray:
-    """Fit centred log strengths for each table of wins; NaN if the likelihood has no maximum."""
+    """Fit centred log strengths for each table of wins. They are NaN if the likelihood has no maximum."""
     k = wins.shape[1]
     logs = kernels.estimate_strengths(wins + prior * (1 - np.eye(k)))
     if prior == 0:

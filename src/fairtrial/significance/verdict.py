@@ -118,7 +118,7 @@ class Verdict:
         return self.summarize()
 
     def summarize(self, noun: str = "learner", scope: str = "") -> str:
-        """Write the answer with another noun for learners, or limited to a single condition.
+        """Write the summary with a given noun for the learners and a given scope.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Verdict:
 
     @property
     def _criterion(self) -> str:
-        """Criterion by which learners are ordered; empty for two learners, which the test itself orders."""
+        """Criterion by which three or more learners are ordered; empty for two learners."""
         if self.posthoc is None:
             return ""
         return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
@@ -275,7 +275,10 @@ class Verdict:
 
     @property
     def margin_findings(self) -> tuple[Finding, ...]:
-        """Decisions at the margin: each learner compared with the control or, without a control, with the best learner."""
+        """Decisions at the margin on each learner compared with the control.
+
+        If there is no control, learners are compared with the best one.
+        """
         reference = self.order[0] if self.control is None else self.control
         return tuple(self._find_margin(*margin) for margin in self.margins if margin[1] == reference)
 
@@ -303,8 +306,8 @@ class Verdict:
         Returns
         -------
         list of (str, str)
-            Each learner paired with the control. Without a control, the lower-ranked and the higher-ranked learner of each
-            pair.
+            Each learner paired with the control. If there is no control, the lower-ranked and the higher-ranked learner of
+            each pair.
         """
         if self.control is not None:
             return [(name, self.control) for name in self.order if name != self.control]
@@ -342,7 +345,7 @@ class Verdict:
         return caveats
 
     def _find_winner(self, first: str, second: str, result: MarginDecision) -> str | None:
-        """Find the learner that is better according to the limits; None if the limits contain zero."""
+        """Find the learner that is better according to the limits. Return None if the interval contains zero."""
         if not (result.low > 0 or result.high < 0):
             return None
         return first if (result.low > 0) == (self.better == "max") else second
@@ -655,7 +658,7 @@ class Verdict:
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 
     def _choose_p_formats(self, pairs: pd.DataFrame) -> dict[Any, Callable[[Any], str]]:
-        """Choose formats for p-values that show on which side of alpha each one lies. No p-value is printed as zero."""
+        """Choose formats for p-values that show whether each p-value is above alpha. No p-value is printed as zero."""
         names = [name for name in ("p_raw", "p_adjusted") if name in pairs]
 
         def format_p(p: float) -> str:

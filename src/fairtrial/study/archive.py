@@ -126,7 +126,7 @@ def get_scheme_name(declared: object) -> str:
 
 
 class Archive(Protocol):
-    """An interface to the trials and predictions of a study, stored in a results file or a file of predictions."""
+    """The interface to the trials and predictions of a study in a results file or a file of predictions."""
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class Archive(Protocol):
 
     @property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """Conditions in the order of the study. Unchanged data are the condition `clean`, which has level 0."""
+        """Conditions in the order of the study. The condition for unchanged data is `clean`, with level 0."""
 
     @property
     def learners(self) -> tuple[LearnerFacts, ...]:
@@ -167,7 +167,7 @@ class Archive(Protocol):
         """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """Iterate over the predictions of the given trials, which must be successful, in the given order."""
+        """Iterate over the predictions of the given trials, in the given order. All these trials must be successful."""
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
@@ -208,7 +208,10 @@ def find_run_state(run: Mapping[str, Any]) -> str:
 
 
 def _read_process_start(process: int) -> str | None:
-    """Read the start time of a process, which identifies it even if ids are reused. Return None if the time is unknown."""
+    """Read the start time of a process, which distinguishes it from later processes with the same id.
+
+    Return None if the start time is unknown.
+    """
     if sys.platform != "linux":
         ended = subprocess.run(["ps", "-o", "lstart=", "-p", str(process)], capture_output=True, text=True, check=False)
         return ended.stdout.strip() or None

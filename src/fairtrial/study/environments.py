@@ -57,7 +57,7 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """An error raised by a learner. `tested_on`, the test environment, is empty if training failed."""
+    """An error raised by a learner. If training failed, `tested_on` is an empty string."""
 
     learner: str
     trained_on: str
@@ -223,7 +223,7 @@ class EnvironmentMatrix:
         return f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
-        """Format pD with the error rate in percent. The last row shows the trivial classifier."""
+        """Format pD and, in parentheses, the error rate in percent. The last row shows the trivial classifier."""
         deteriorations, errors, trivial = (self.matrix(learner, value) for value in ("pd", "error", "trivial"))
         table = deteriorations.map(_format_two_digits) + errors.map(lambda error: f" ({_format_percent(error)})")
         table.loc["trivial"] = [f"({_format_percent(rate)})" for rate in trivial.max(axis=0)]

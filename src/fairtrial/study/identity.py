@@ -95,7 +95,7 @@ _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("nump
 
 @dataclass(frozen=True)
 class PackageOrigin:
-    """The distributions that a module belongs to. `local` is True if the code may change without a new version."""
+    """The installed packages that a module belongs to. `local` is True if the code may change without a new version."""
 
     packages: tuple[str, ...]
     local: bool
@@ -103,7 +103,7 @@ class PackageOrigin:
 
 @cache
 def find_origin(module: str) -> PackageOrigin:
-    """Find the distributions of a module. Editable installs other than fairtrial count as local.
+    """Find the installed packages that a module belongs to. Editable installs other than fairtrial count as local.
 
     >>> find_origin("fairtrial.measures")
     PackageOrigin(packages=('fairtrial',), local=False)
@@ -156,7 +156,7 @@ def _map_distributions() -> dict[str, list[str]]:
 
 
 def _find_install_kind(name: str, file: Path) -> str | None:
-    """Find out how a distribution installed this file. Return None if the file is not part of the distribution."""
+    """Return "installed" or "editable" if a package contains this file, else None."""
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -180,7 +180,7 @@ class CodeWalker:
     """An encoder for a function or class and for all local definitions that its code refers to.
 
     Definitions are numbered in the order of discovery and refer to each other by number. Circular definitions are therefore
-    possible, and hashes do not depend on memory addresses. `encode` must be able to encode any value, and must pass functions
+    possible, and hashes do not depend on memory addresses. `encode` converts a value to plain values, and must pass functions
     and classes to `number`. `is_local` returns whether the code of a module may change without a new version. Comments and line
     numbers are ignored. Names that are built at run time, for example with `getattr` or `eval`, are not followed.
     """
@@ -373,9 +373,11 @@ class Encoder:
     """An encoder that converts values to plain values, which JSON can represent.
 
     A function or class of an installed package is encoded by its name. Any other function or class is encoded by a hash of its
-    code (see `CodeWalker`). An object whose state Python code cannot read is refused, such as a lock, an open file or an
-    instance of a compiled class. `packages` collects the distributions that define the values. `local_modules` collects the
-    modules that are not installed. `holds_code` is True if any function or class is encoded by its code.
+    code (see `CodeWalker`). An object is refused if Python code cannot read its state. Examples are locks, open files and
+    instances of compiled classes.
+
+    `packages` collects the installed packages that define the values. `local_modules` collects the modules that are not
+    installed. `holds_code` is True if any function or class is encoded by a hash of its code.
 
     >>> from sklearn.svm import SVC
     >>> encoded = Encoder().encode(SVC(C=2.0))
@@ -563,7 +565,7 @@ def _hash_bytes(data: bytes) -> str:
 
 
 PROTOCOL = 1
-"""Version of the trial protocol, which is part of every key. Increase it if a change alters the predictions of a trial."""
+"""Version of the trial protocol. Every key depends on it. Increase it if a change alters the predictions of a trial."""
 
 KEY = np.dtype("V16")
 """Data type of keys in arrays. A bytes type would drop trailing zeros."""
@@ -633,9 +635,9 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
     """Compute the identity of a condition from its description, classes and functions.
 
-    The random draws do not depend on `part`. Declaring a condition for all rows instead of the test set changes the test set in
-    the same way. For `TrainSize`, the draws do not depend on the size either, so smaller training sets are subsets of larger
-    ones.
+    The random draws do not depend on `part`. The test set is therefore changed in the same way, whether the condition is
+    declared for the test set or for all rows. For `TrainSize`, the draws do not depend on the size either, so smaller training
+    sets are subsets of larger ones.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -675,7 +677,7 @@ def _reset_part(value: Any) -> Any:
 
 
 def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
-    """Hash the training and test rows of a split in order, its repeat number and its fold number.
+    """Hash a split: its training and test rows in order, its repeat number and its fold number.
 
     >>> hash_split(np.array([0, 1]), np.array([2]), 0, 0) == hash_split(np.array([0]), np.array([1, 2]), 0, 0)
     False

@@ -81,7 +81,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class DataRequest:
-    """A worker's reply if it lacks the data set of a chunk. The coordinator then resends the chunk with the data set."""
+    """The reply of a worker that lacks the data set of a chunk. The coordinator then resends the chunk with the data set."""
 
     data: str
 
@@ -225,7 +225,7 @@ Positions = npt.NDArray[Any]
 class PlannedSplits(Sequence[SplitRows]):
     """The splits of a data set, stored compactly.
 
-    The training rows of a split are stored only if they are not simply all rows outside the test set. Leave-one-out on n rows
+    The training rows of a split are not stored if they are simply all rows outside the test set. Leave-one-out on n rows
     therefore stores n row numbers instead of about n squared.
 
     >>> from fairtrial.resampling import KFold
@@ -237,7 +237,10 @@ class PlannedSplits(Sequence[SplitRows]):
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """Number the splits of all repeats. If an item of `repeats` contains several repeats, each repeat gets a number."""
+        """Number the splits of all repeats.
+
+        If an item of `repeats` contains several repeats, each of them gets its own number.
+        """
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers: tuple[tuple[int, int], ...] = tuple(number for number, _ in numbered)
@@ -263,7 +266,7 @@ class PlannedSplits(Sequence[SplitRows]):
         return SplitRows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[index])
 
     def join(self, others: Iterable[PlannedSplits]) -> PlannedSplits:
-        """Return these splits followed by the splits of other schemes. Repeat and fold numbers can then recur."""
+        """Return these splits followed by the splits of other schemes. Repeat and fold numbers can then occur several times."""
         joined = PlannedSplits(self.n_rows, ())
         parts = [self, *others]
         joined.numbers = tuple(number for part in parts for number in part.numbers)

@@ -193,7 +193,7 @@ class Study:
         rerun : list of str
             Learners whose stored trials are deleted and run again.
         progress : bool or Progress, optional
-            True shows a progress bar; False shows nothing. Default: a bar in a terminal or notebook, otherwise plain lines.
+            True shows a progress bar, and False shows nothing. Default: a bar in a terminal or notebook, otherwise plain lines.
         shard : tuple of int, optional
             `(i, n)` runs only the i-th of n parts of the study. Merge the results files of all parts with
             `fairtrial.study.merge`.

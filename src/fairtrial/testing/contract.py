@@ -28,7 +28,7 @@ def require(condition: Any, got: str) -> None:
 
 @dataclass(frozen=True)
 class ContractRule:
-    """One rule of a contract. Call it with an object to check only this rule.
+    """One rule of a contract. Call the rule with an object to check only this rule.
 
     Attributes
     ----------
@@ -113,7 +113,10 @@ class Contract:
         _contracts[self.kind] = self
 
     def rule(self, remedy: str, applies: Callable[[Any], bool] = lambda _: True) -> Callable[[Check], Check]:
-        """Add a check function. Its name without `check_` is the name of the rule, and its docstring states the rule."""
+        """Register a check function as a rule (decorator).
+
+        The name of the function without `check_` is the name of the rule. The docstring of the function states the rule.
+        """
 
         def add_rule(check: Check) -> Check:
             statement = (check.__doc__ or "").strip().rstrip(".")

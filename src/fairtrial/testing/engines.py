@@ -181,7 +181,7 @@ def check_each_trial_is_answered_once(case: _EngineCase) -> None:
 
 @_contract.rule("let `work` supervise the learners: do not replace it and do not change its answer")
 def check_failing_learners_fail_alone(case: _EngineCase) -> None:
-    """If a learner raises an error, hangs or kills its process, only its own trials must fail."""
+    """If a learner raises an error, hangs or kills its process, only the trials of this learner may fail."""
     for record in sorted(case.records, key=lambda item: item.key):
         learner = record.key[1]
         name = f"the learner that {_LEARNERS[learner]}" if _STATUSES[learner] != "ok" else _LEARNERS[learner]
@@ -191,7 +191,7 @@ def check_failing_learners_fail_alone(case: _EngineCase) -> None:
 
 @_contract.rule("return the answer of `work` unchanged and use the same package versions on all workers")
 def check_records_match_serial_run(case: _EngineCase) -> None:
-    """The records must equal those of a single process, byte for byte."""
+    """Except for times, memory and messages, the records must equal those of a single process."""
     for record in sorted(case.records, key=lambda item: item.key):
         _require_same_record(record, case.expected.get(record.key, record), "a single process")
 
@@ -227,7 +227,7 @@ def check_cancelled_tasks_are_cancelled(case: _EngineCase) -> None:
 
 @_contract.rule("let chunks come back early, or leave them alone")
 def check_stop_lets_chunks_come_back(case: _EngineCase) -> None:
-    """After stop(), running chunks must return the trials that they have finished."""
+    """After stop(), running chunks must return the records of finished trials."""
     chunk = _make_chunk(case.dataset, 0, [0, _HANGING], limits=ResourceLimits(time=5.0))
     future = case.engine.submit(chunk, case.dataset)
     time.sleep(0.1)

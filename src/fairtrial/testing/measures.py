@@ -36,14 +36,14 @@ class _Columns(NamedTuple):
 
 
 class _MeasureCase:
-    """A measure, and random predictions of the kind that it needs."""
+    """A measure, and random predictions of the kind that the measure needs."""
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
         self.needs = measure.facts.needs
 
     def iter_columns(self) -> Iterator[_Columns]:
-        """Yield random columns for two and three classes, with some tied predictions."""
+        """Yield random columns for two and three classes (with some tied predictions), or for numeric targets."""
         for k in (2, 3) if self.needs != "values" else (1,):
             for seed in range(_N_ROUNDS):
                 rng = np.random.default_rng([seed, k])
@@ -201,7 +201,7 @@ def check_nothing_beats_perfect_predictions(case: _MeasureCase) -> None:
 
 @_contract.rule("declare the expected value of random guesses, or chance=None", applies=_declares_chance)
 def check_random_guesses_score_chance(case: _MeasureCase) -> None:
-    """Random guesses for two classes must have the declared chance level on average."""
+    """For two classes, the mean value of random guesses must equal the declared chance level."""
     rng = np.random.default_rng(20)
     n_positive = 2 * _N_GUESSED_ROWS // 5
     y_true = rng.permutation(np.repeat([0, 1], [_N_GUESSED_ROWS - n_positive, n_positive]))

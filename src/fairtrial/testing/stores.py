@@ -427,7 +427,7 @@ def _get_pair(link: TrialLink) -> tuple[str, str]:
 
 @_contract.rule("hash the predictions, not the order, times or messages")
 def check_digest_depends_on_predictions(case: _StoreCase) -> None:
-    """The digest must depend on the records but not on their order, times and notes."""
+    """The digest must depend on the predictions, but not on the order, times or notes of the records."""
     study = case.study
     batch = study.pair_successes(study.links)
     slower = [(replace(record, fit_time=9.0, notes=None), link) for record, link in batch[::-1]]

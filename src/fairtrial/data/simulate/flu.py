@@ -222,7 +222,7 @@ class Flu(Population):
 
     @property
     def _ages(self) -> FloatArray:
-        """Proportions of the age groups; the proportion of a missing group is 0."""
+        """Proportions of the age groups. The proportion of a missing group is 0."""
         proportions = np.where([group in self.missing for group in GROUPS], 0.0, self._people.ages)
         return proportions / proportions.sum() if proportions.any() else proportions
 
@@ -334,7 +334,10 @@ def _find_group(age: FloatArray) -> IntArray:
 
 
 def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
-    """Compute the age at a quantile of an age group. Ages of the elderly are exponential; all others are uniform."""
+    """Compute the age at a quantile of an age group.
+
+    Ages are uniformly distributed within each group, except that the ages of the elderly are exponentially distributed.
+    """
     starts = np.array(STARTS)
     width = np.append(np.diff(starts), 0.0)
     elderly = starts[-1] - ELDERLY_MEAN * np.log1p(-quantile)
@@ -363,7 +366,10 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute the probability mass and the remission probability by age group. Missing groups weight all ages equally."""
+    """Compute the probability mass and the remission probability by age group.
+
+    In a missing group, all ages have equal weight in the remission probability.
+    """
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)

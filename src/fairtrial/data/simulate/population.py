@@ -161,7 +161,7 @@ def check_numeric_table(frame: pd.DataFrame, attributes: int) -> FloatArray:
 
 
 def _to_frame(table: Any) -> pd.DataFrame:
-    """Convert a matrix to a frame with columns x1, x2, ...; return a frame unchanged."""
+    """Convert a matrix to a frame with columns x1, x2, and so on. Return a frame unchanged."""
     import pandas as pd
 
     if isinstance(table, pd.DataFrame):

@@ -23,7 +23,7 @@ _PAIRS = ((0, 1), (0, 2), (1, 2))
 
 @dataclass(frozen=True)
 class Waveform(Population):
-    """The waveform problem: random mixtures of two of three waves, with noise.
+    """The waveform problem: each class is a random mixture of two of three waves, with noise.
 
     Each row contains u w_a + (1 - u) w_b at 21 points, plus standard normal noise, where u is uniform on [0, 1]. The waves are
     triangles of height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 mixes the first
@@ -77,7 +77,7 @@ class Waveform(Population):
 def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
     """Compute the log density of each class, up to a constant.
 
-    Each class is a normal distribution around the line segment between two waves.
+    A row of a class is a uniformly distributed point on the line segment between two waves, plus standard normal noise.
     """
     columns = []
     for a, b in _PAIRS:
@@ -89,7 +89,10 @@ def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
 
 
 def _log_between(along: FloatArray, length: float) -> FloatArray:
-    """Compute log(Phi(along) - Phi(along - length)). The result is accurate even far from the line."""
+    """Compute log(Phi(along) - Phi(along - length)).
+
+    The result is accurate even far beyond the ends of the line segment.
+    """
     from scipy.special import log_ndtr
 
     high = np.minimum(along, length - along)

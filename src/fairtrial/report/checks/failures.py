@@ -86,8 +86,8 @@ def check_incomplete(source: ReportSource) -> CheckAnswer:
 @check(
     "FT018",
     title="Learners with warnings",
-    looks_for="trials in which the learner warned, e.g. scikit-learn's ConvergenceWarning. If all learners have the same "
-    "warning of fairtrial under a condition, it is reported but does not raise the check",
+    looks_for="trials in which the learner issued a warning, e.g. scikit-learn's ConvergenceWarning. If fairtrial issues the "
+    "same warning for all learners under a condition, the warning is reported but does not raise the check",
     why="A learner that did not converge may perform worse than it could, and warnings often indicate incorrect use.",
     remedy="follow the advice of the warning (more iterations, scaled attributes), then run the study again",
     cite="Pedregosa et al. 2011",
@@ -124,7 +124,10 @@ def check_warnings(source: ReportSource) -> CheckAnswer:
 
 
 def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
-    """List the warnings of successful trials, each with its learner and split. Counts at the end of warnings are removed."""
+    """List the warnings of successful trials, each with its learner and split.
+
+    Counts at the end of warnings are removed.
+    """
     import pandas as pd
 
     warned_trials = trials[(trials["status"] == "ok") & trials["notes"].notna()]
@@ -138,7 +141,10 @@ def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Mark warnings of fairtrial that all learners share on a split under a condition. No learner causes these warnings."""
+    """Mark the warnings that fairtrial issued for all learners on a split under a condition.
+
+    The condition causes these warnings, not a learner.
+    """
     good = trials[trials["status"] == "ok"]
     learners = good.groupby(_SPLIT, observed=True, dropna=False)["learner"].nunique().rename("all").reset_index()
     warned_learners = (

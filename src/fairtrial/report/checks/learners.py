@@ -71,7 +71,7 @@ def _list_tuned_learners(results: Results) -> list[str]:
 def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], index: int) -> str:
     """Format the parameters in which a learner differs from others of its class.
 
-    Return an empty text if there are no such parameters.
+    Return an empty string if there are no such parameters.
     """
     parameters = settings[index][1]
     names = dict.fromkeys(name for _, setting in settings for name in setting)

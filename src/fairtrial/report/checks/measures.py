@@ -193,7 +193,7 @@ def check_scores(source: ReportSource) -> CheckAnswer:
     looks_for=f"learners with a mean expected calibration error of {MISCALIBRATED:g} or more if no measure of probabilities is "
     "declared",
     why="Labels and ranks can be good although the probabilities are far from the observed frequencies. Decisions that use "
-    "the probabilities, e.g. with costs or other thresholds, are then wrong.",
+    "the probabilities, e.g. with costs or other thresholds, can then be wrong.",
     remedy="declare brier or log_loss, and calibrate the learner (CalibratedClassifierCV)",
     cite="Niculescu-Mizil & Caruana 2005; Guo et al. 2017",
     texts={

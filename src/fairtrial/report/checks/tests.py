@@ -34,7 +34,7 @@ SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
     title="Folds used as independent samples",
     looks_for="splits of one data set that a test treats as independent cases",
     why="Folds and repeats share training rows, so their scores vary less than scores on new data. A plain t test of these "
-    "scores finds differences that do not exist.",
+    "scores too often finds differences that do not exist.",
     remedy="use a test that allows for the overlap, such as corrected_resampled_t; to generalize to other data, add data sets",
     cite="Nadeau & Bengio 2003; Bengio & Grandvalet 2004; Dietterich 1998",
     texts={
@@ -63,7 +63,7 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
     title="Too few data sets for the test",
     looks_for="so few data sets that the smallest possible p-value is above alpha. The Wilcoxon test needs at least "
     f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05 and {compute_min_wilcoxon_n(0.01)} at alpha 0.01. With several "
-    "learners, the smallest possible adjusted p-value of a pair counts",
+    "learners, the check uses the smallest possible adjusted p-value of a pair",
     why="With so few data sets, no pair can differ significantly, even if the overall test is significant. A large p-value is "
     "then uninformative, and nothing can be decided.",
     remedy="add data sets; until then, restrict conclusions to these data sets",
@@ -134,9 +134,9 @@ def check_decisive_datasets(source: ReportSource) -> CheckAnswer:
     title="Several measures or conditions tested without adjustment",
     looks_for="verdicts that are significant alone, but not after Holm adjustment for the number of declared measures and "
     "conditions",
-    why="Of twenty tests at alpha 0.05, one is significant by chance on average. The study's verdict is on one measure under "
-    "one condition, chosen in advance. All other verdicts answer additional questions.",
-    remedy="rely on the declared measure and condition, or use the adjusted p-values of this table",
+    why="If the learners do not differ, one of twenty tests at alpha 0.05 is significant on average. The study's verdict is on "
+    "one measure under one condition, chosen in advance. All other verdicts answer additional questions.",
+    remedy="rely on the declared measure and condition, or use the adjusted p-values in the table of this check",
     cite="Holm 1979; Demšar 2006",
     texts={
         "not applicable": "there is at most one verdict.",

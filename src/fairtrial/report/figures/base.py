@@ -73,7 +73,7 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
     if not hasattr(frames, "items") or hasattr(frames, "columns"):
         raise InputError(f"frames must map the names of learners to frames, got {type_name}: pass {{'name': frame}}")
     if not frames:
-        raise InputError("frames must hold at least 1 learner, got none")
+        raise InputError("frames must contain at least 1 learner, got none")
     for learner, frame in frames.items():
         require_columns(f"the frame of {learner!r}", frame, columns)
     return frames
@@ -88,7 +88,7 @@ def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, i
     if missing:
         raise InputError(f"{name} must have the column {missing[0]!r}, got {present or type(frame).__name__}")
     if len(frame) == 0:
-        raise InputError(f"{name} must hold at least 1 row, got 0")
+        raise InputError(f"{name} must contain at least 1 row, got 0")
     return frame
 
 

@@ -155,8 +155,8 @@ def draw_pairs(
 ) -> Any:
     """Draw a matrix of pairs with differences, adjusted p-values, and wins, ties and losses.
 
-    The better learner of each pair, or the control, determines the row. The other learner determines the column. Significant
-    pairs are framed.
+    The better learner of each pair, or the control, determines the row. The other learner determines the column. Pairs
+    with a significant difference are framed.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def draw_dataset_scores(
         if np.isfinite(value)
     ]
     if not rows:
-        raise InputError("scores must hold at least 1 finite score, got none")
+        raise InputError("scores must contain at least 1 finite score, got none")
     ends = [
         {"dataset": dataset, "low": float(line[np.isfinite(line)].min()), "high": float(line[np.isfinite(line)].max())}
         for dataset, line in zip(datasets, lines, strict=True)
@@ -487,7 +487,7 @@ def _find_critical_difference(verdict: Verdict) -> float | None:
 
 
 def _draw_comparison_figure(name: str, verdict: Verdict) -> Any:
-    """Draw a figure of a verdict, with the measure and the number of data sets in its title."""
+    """Draw a figure of a verdict, with the measure and the number of data sets or splits in its title."""
     charts = list_comparison_figures(verdict)
     if name not in charts:
         units = "several data sets" if name == "simplex" else "the splits of one data set"
@@ -556,7 +556,7 @@ def _draw_verdict_figure(
 
 @register_figure("simplex", select=("learner", *_SELECT), from_verdict=partial(_draw_comparison_figure, "simplex"))
 def draw_study_simplex(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
-    """Draw the posterior of two learners over several data sets (Bayesian signed-rank test)."""
+    """Draw the posterior for two learners over several data sets (Bayesian signed-rank test)."""
     return _draw_posterior_figure("simplex", results, selection, measure, rope)
 
 
@@ -577,7 +577,7 @@ def _draw_posterior_figure(name: str, results: Results, selection: Selection, me
 
 
 def _extend_title(chart: Any, results: Results, selection: Selection, measure: str | None) -> Any:
-    """Append the measure, data set and condition to the title of a chart."""
+    """Append the measure and the data set to the title of a chart, and any condition other than the main one."""
     condition, datasets = selection.find_condition(results), results.archive.datasets
     dataset_text = selection.dataset or (datasets[0].name if len(datasets) == 1 else f"{len(datasets)} data sets")
     details = [get_measure(measure or get_verdict_measure_name(results)).display_name, dataset_text]
@@ -602,7 +602,7 @@ def _choose_learner_pair(results: Results, selection: Selection) -> list[str]:
 
 
 def _compare_learner_pair(results: Results, selection: Selection, measure: str | None, rope: float) -> Verdict:
-    """Compare two learners on the means of all data sets, or on the splits of the selected data set."""
+    """Compare two learners by their mean scores on all data sets, or by their scores on the splits of one data set."""
     from fairtrial.significance.compare import compare
 
     pair, condition, dataset = _choose_learner_pair(results, selection), selection.find_condition(results), selection.dataset

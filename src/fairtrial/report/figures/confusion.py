@@ -73,7 +73,7 @@ def collect_confusion(results: Results, selection: Selection, confidence: float 
             rows, y_true, y_pred = (
                 np.concatenate([getattr(part, column) for part in predictions]) for column in ("rows", "y_true", "prediction")
             )
-            # Predictions of the same row depend on each other.
+            # Predictions for the same row depend on each other.
             clusters = rows if facts.groups is None and len(np.unique(rows)) < len(rows) else None
             clusters = clusters if facts.groups is None else facts.groups[rows]
             models.append(
@@ -82,7 +82,7 @@ def collect_confusion(results: Results, selection: Selection, confidence: float 
                 )
             )
     if not models:
-        raise InputError(f"learner must have succeeded trials on {facts.name}, got none: choose another data set or learner")
+        raise InputError(f"learner must have successful trials on {facts.name}, got none: choose another data set or learner")
     return pd.concat([build_confusion([model], confidence) for model in models], ignore_index=True)
 
 

@@ -74,8 +74,8 @@ def draw_critical_difference(
         layers += _draw_ruler(critical_difference, top - 32, x, y)
     heading = build_title(title, *_format_diagram_subtitle(bars, control))
     plain = alt.ViewBackground(stroke=None)
-    # In a narrower diagram, the names on both sides leave too little space for the axis, so a phone shows the whole at a
-    # smaller scale.
+    # In a narrower diagram, the names on both sides leave too little space for the axis, so a phone shows the whole
+    # diagram at a smaller scale.
     return style_chart(
         alt.layer(*layers).properties(
             width=width, height=height, title=heading, view=plain, usermeta={"minWidth": _LEAST_WIDTH}
@@ -129,7 +129,7 @@ def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
         raise InputError(f"mean_ranks must map learners to mean ranks, got {type(mean_ranks).__name__}: pass a Series")
     pairs = [(str(name), float(rank)) for name, rank in mean_ranks.items()]
     if len(pairs) < 2:
-        raise InputError(f"mean_ranks must hold at least 2 learners, got {len(pairs)}")
+        raise InputError(f"mean_ranks must contain at least 2 learners, got {len(pairs)}")
     for name, rank in pairs:
         if not 1 <= rank <= len(pairs):
             raise InputError(
@@ -148,7 +148,7 @@ def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -
         names = [str(name) for name in ([group] if isinstance(group, str) else group)]
         for name in names:
             if name not in ranks:
-                raise InputError(f"groups must hold learners of mean_ranks, got {name!r}: choose from {list(ranks)}")
+                raise InputError(f"groups must contain learners of mean_ranks, got {name!r}: choose from {list(ranks)}")
         if len(names) > 1:
             checked_groups.append(sorted(set(names), key=ranks.__getitem__))
     return sorted(checked_groups, key=lambda names: [ranks[name] for name in names])

@@ -84,7 +84,7 @@ def compute_roc_band(
     level: float = 0.95,
     kind: Literal["curve", "points"] = "curve",
 ) -> pd.DataFrame:
-    """Compute a confidence band of an ROC curve.
+    """Compute a confidence band for an ROC curve.
 
     With `kind="curve"`, the band contains the whole true curve with at least the given probability (Campbell 1994, simultaneous
     joint regions). This band is wide, but valid for any scores (Macskassy, Provost & Rosset 2005). With `kind="points"`, the
@@ -295,7 +295,7 @@ def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
     'Brier curve'
     """
     columns = {"cost": "cost", "loss": "loss"}
-    x = build_axis("x", "cost", "Cost of a false positive (a false negative costs the rest)")
+    x = build_axis("x", "cost", "Cost c of a false positive (a false negative costs 1 - c)")
     y = build_axis("y", "loss", "Loss", high=1.05 * (find_maximum(frames, "loss") or 1.0))
     subtitle = "Lower is better. The area under a curve is the Brier score"
     return style_chart(
@@ -539,9 +539,9 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     Parameters
     ----------
     frame : dataframe or result
-        Columns measure, estimate, low and high. If there is a column learner, estimates are grouped by learner. Frames of
-        differences have the columns first and second instead of measure, and their charts have a line at 0. Results with such
-        a frame are also accepted, such as the result of `evaluate`.
+        Columns measure, estimate, low and high. If there is a column learner, each measure has one estimate per learner. A
+        frame of differences has the columns first and second instead of measure, and its chart has a line at 0. Results that
+        have such a frame, such as the result of `evaluate`, are also accepted.
     title : str, optional
         Title of the chart.
 

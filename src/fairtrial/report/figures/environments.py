@@ -152,7 +152,7 @@ _SUBTITLES = {
 
 @register_figure("deterioration", "pd", select=("condition",))
 def draw_study_deterioration(results: Results, selection: Selection, value: str = "pd") -> Any:
-    """Draw performance deterioration (pD), or the loss in error rate, by learner and data set."""
+    """Draw performance deterioration (pD), or the increase in the error rate, by learner and data set."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         frame = with_levels(results.deterioration(), results.archive.conditions)
     condition = selection.condition

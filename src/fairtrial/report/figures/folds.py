@@ -42,7 +42,7 @@ ROW_ROLES = {
 _CELL, _SPLITS_WIDTH, _MAX_ROWS, _MAX_SPLITS = 17, 620, 300, 60
 _COLUMNS = ["check", "repeat", "fold", "class", "attribute", "value", "expected", "low", "high", "p", "p_adjusted"]
 _PANELS = {
-    "energy distance": ("Energy distance", "of test and training rows"),
+    "energy distance": ("Energy distance", "between test and training rows"),
     "two-sample AUC": ("Two-sample AUC", "nearest neighbours, test against training rows"),
     "attributes": ("Most unusual attribute", "KS or Hellinger distance of the attribute with the smallest p-value"),
     "outlying": ("Outlying", "excess distance of test rows, in %"),
@@ -57,7 +57,7 @@ _AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
 
 @register_figure("splits", select=("dataset", "repeat"))
 def draw_study_splits(results: Results, selection: Selection) -> Any:
-    """Draw the training rows and test rows of each split. If there are many rows, draw every k-th row."""
+    """Draw the training rows and test rows of each split. If there are many rows, draw only every k-th row."""
     facts, repeat = selection.find_dataset(results), selection.repeat or 0
     all_splits = build_splits(results, facts)
     repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
@@ -98,7 +98,7 @@ def draw_splits(
     Parameters
     ----------
     schemes : Splits or mapping of str to Splits
-        Splits to draw. Pass a mapping from schemes to splits to draw one panel per scheme.
+        Splits to draw. Pass a mapping from scheme names to splits to draw one panel per scheme.
     classes : array-like, optional
         Class of each row, shown in a strip above the panels.
     title : str
@@ -211,7 +211,7 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """Collect the splits of a data set from which scores are computed."""
+    """Collect those splits of a data set from which scores are computed."""
     trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
@@ -287,7 +287,7 @@ def draw_study_audit(
 def _load_from_catalogue(facts: DataFacts) -> Any:
     from fairtrial.data import load
 
-    remedy = "pass it as data=, a data set or a pair (X, y)"
+    remedy = "pass data=, a data set or a pair (X, y)"
     try:
         dataset = load(facts.name)
     except FairtrialError:
@@ -300,8 +300,8 @@ def _load_from_catalogue(facts: DataFacts) -> Any:
 def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold audit") -> Any:
     """Draw the statistics of each fold, compared with those of random stratified folds.
 
-    Each point is a fold. Bars show the central 95 % of random stratified folds, and ticks show their mean. Triangles mark folds
-    whose p-value is significant after adjustment for the number of tests.
+    Each point is a fold. Each bar shows the central 95 % interval of the statistic over random stratified folds, and a tick
+    shows the mean. Triangles mark folds with a significant p-value after adjustment for the number of tests.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
         _draw_audit_panel(lines[lines["panel"] == key], key, names, folds) for key in _PANELS if (lines["panel"] == key).any()
     ]
     whole = alt.vconcat(*(alt.hconcat(*panels[i : i + 2], spacing=46) for i in range(0, len(panels), 2)), spacing=34)
-    subtitle = "Bars: central 95 % of random stratified folds of the same sizes, ticks: mean. Triangles: significant"
+    subtitle = "Bars: central 95 % interval over random stratified folds of the same sizes. Ticks: mean. Triangles: significant"
     scheme = str(getattr(audit, "scheme", "given")).replace("given", "")
     return style_chart(whole.properties(title=build_title(title, *([scheme] if scheme else []), subtitle)))
 

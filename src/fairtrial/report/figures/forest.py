@@ -50,7 +50,8 @@ def draw_forest(
     ----------
     frame : pandas.DataFrame
         Columns label, estimate, low and high. Optional columns: learner (determines the colour of the row), text (printed on
-        the right instead of the estimate) and shaded (rows with a background). Adjacent rows with the same label form a group.
+        the right instead of the estimate) and shaded (whether the row has a background). Adjacent rows with the same label form
+        a group.
     title, subtitle : str
         Title and subtitle of the chart.
     axis_title : str, optional

@@ -71,7 +71,7 @@ def draw_learning_curve(frame: Any, *, axis_title: str = "Score", title: str = "
     lines = require_columns("frame", to_frame(frame), ["learner", "size", "rows", "mean", "low", "high"])
     lines = lines.assign(learner=lines["learner"].astype(str)).dropna(subset=["mean"])
     if lines.empty:
-        raise InputError("frame must hold at least 1 row with a score, got none")
+        raise InputError("frame must contain at least 1 row with a score, got none")
     counted = bool((lines["size"] > 1).any())
     field, x_title = ("rows", "Training rows") if counted else ("size", "Proportion of the training rows")
     lines = lines.sort_values(["learner", field], kind="stable")

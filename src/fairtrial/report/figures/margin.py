@@ -48,7 +48,7 @@ def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "
 
     lines = require_columns("comparisons", to_frame(comparisons), _COLUMNS)
     if lines.empty:
-        raise InputError("comparisons must hold at least 1 row, got none")
+        raise InputError("comparisons must contain at least 1 row, got none")
     from fairtrial.measures import get_measure
 
     panels = []

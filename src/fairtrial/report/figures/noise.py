@@ -99,7 +99,7 @@ def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0
     import pandas as pd
 
     if len(changed.rows) != len(y) or not np.array_equal(changed.rows, np.arange(len(y))):
-        raise InputError("changed must hold every input row once: draw conditions that remove no rows")
+        raise InputError("changed must contain every input row once: draw conditions that do not remove rows")
     before, after = (pd.DataFrame(table).iloc[:, list(columns)].to_numpy(np.float64) for table in (X, changed.X))
     mask = changed.mask if changed.mask.ndim == 1 else changed.mask[:, list(columns)].any(axis=1)
     frame = pd.DataFrame({"x": after[:, 0], "y": after[:, 1], "label": np.asarray(changed.y).astype(str), "changed": mask})

@@ -31,11 +31,12 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw posterior samples in a triangle whose corners are two learners and practical equivalence.
+    """Draw posterior samples in a triangle, or in a histogram if there is no rope.
 
-    Each sample is a point in the triangle. The more samples a hexagon contains, the darker it is. The number at a corner is the
-    proportion of samples in which the outcome of this corner is the most probable. Without a region of practical equivalence
-    (rope), the samples are drawn as a histogram.
+    The corners of the triangle stand for three outcomes: one of the two learners is better, or their difference lies in the
+    region of practical equivalence (rope). Each sample is a point in the triangle. The more samples a hexagon contains,
+    the darker it is. The number at a corner is the proportion of samples in which the outcome of this corner is the most
+    probable.
 
     Parameters
     ----------
@@ -77,12 +78,14 @@ def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatAr
         chances = compute_most_probable(np.ascontiguousarray(frame[list(_REGIONS)], dtype=np.float64))
     draws = frame[list(_REGIONS)].to_numpy(np.float64)
     if not (np.isfinite(draws).all() and (draws >= 0).all() and np.allclose(draws.sum(axis=1), 1, atol=1e-6)):
-        raise InputError("posterior must hold probabilities that sum to 1 in each row: pass samples() of a posterior")
+        raise InputError("posterior must contain probabilities that sum to 1 in each row: pass samples() of a posterior")
     return chances, draws, rope, meaning
 
 
 def count_in_hexagons(draws: FloatArray, across: int = _HEXAGONS) -> FloatArray:
-    """Count the samples in each hexagon of a grid over the triangle. Each row contains x, y and the number of samples.
+    """Count the samples in each hexagon of a grid over the triangle.
+
+    Each row of the result contains x, y and the number of samples.
 
     The corner of the first learner is at (0, 0), that of the second at (1, 0), and that of the rope at (1/2, sqrt(3)/2).
 
@@ -117,7 +120,7 @@ def _draw_triangle(draws: FloatArray, chances: tuple[float, ...], region_labels:
 
 
 def _draw_borders(x: Any, y: Any) -> list[Any]:
-    """Draw the triangle, and the lines on which two corners are equally probable."""
+    """Draw the triangle, and the lines on which two outcomes are equally probable."""
     ring = [(0, 0), (1, 0), (0.5, _HEIGHT), (0, 0)]
     outline = build_chart([{"x": a, "y": b, "row": row} for row, (a, b) in enumerate(ring)])
     middles = [{"x": a, "y": b, "x2": 0.5, "y2": _HEIGHT / 3} for a, b in ((0.5, 0), (0.25, _HEIGHT / 2), (0.75, _HEIGHT / 2))]
@@ -127,7 +130,7 @@ def _draw_borders(x: Any, y: Any) -> list[Any]:
 
 
 def _draw_corner_labels(chances: tuple[float, ...], region_labels: tuple[str, str, str], x: Any, y: Any) -> list[Any]:
-    """Label each corner with its name and probability."""
+    """Label each corner with its outcome and the probability of the outcome."""
     layers = []
     for (a, b), region_label, chance, (name_dy, chance_dy) in zip(
         ((0, 0), (0.5, _HEIGHT), (1, 0)), region_labels, chances, ((20, 39), (-32, -13), (20, 39)), strict=True

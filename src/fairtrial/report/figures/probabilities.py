@@ -40,7 +40,7 @@ def draw_corp(
     subtitle : sequence of str
         Lines of the subtitle. Default: an explanation of the band.
     level : float
-        Probability that a point on the curve of a calibrated model lies within its band.
+        Probability that a point on the curve of a calibrated model lies within the band.
     height : int
         Height in pixels.
 

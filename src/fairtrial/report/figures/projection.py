@@ -49,7 +49,10 @@ def draw_study_projection(
     distance: Literal["L2", "L1"] = "L2",
     method: Literal["tree", "mds"] = "tree",
 ) -> Any:
-    """Draw learners as points around an ideal classifier. The confusion tables under the main condition determine positions."""
+    """Draw learners as points around an ideal classifier.
+
+    The confusion tables under the main condition determine the positions.
+    """
     names = None if selection.dataset is None else [selection.find_dataset(results).name]
     confusion = compute_confusion_tables(results, get_main_condition(results), names)
     if not confusion.tables:
@@ -221,9 +224,9 @@ def _compute_overlap(first: _Box, second: _Box) -> float:
 class ConfusionTables:
     """Confusion tables of learners on the data sets that all these learners completed.
 
-    `tables` maps each learner to one table per data set in `datasets`. Rows are the true labels. Learners and data sets with
-    missing trials are left out. If a learner abstained on a data set, all tables of the data set have an additional last label
-    for abstentions.
+    `tables` maps each learner to one table per data set in `datasets`. Rows are the true labels. Learners that completed no
+    data set are left out, and so are data sets that a remaining learner did not complete. If a learner abstained on a data set,
+    all tables of the data set have an additional last label for abstentions.
     """
 
     tables: dict[str, list[IntArray]]

@@ -85,7 +85,7 @@ def draw_levels(
 
 
 def draw_losses(frame: Any, *, which: str | tuple[str, ...] = ("rla", "ela"), title: str = "Loss of accuracy") -> Any:
-    """Draw RLA and ELA against noise levels.
+    """Draw the relative and equalized loss of accuracy (RLA and ELA) against noise levels.
 
     Parameters
     ----------
@@ -198,9 +198,9 @@ _SIDE = 330
 def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
     """Compute lines of equal loss from accuracy `low` to 1. Columns: measure, value, clean and noisy.
 
-    RLA equals c on the line noisy = (1 - c) clean. All these lines start at the origin, so RLA depends only on the ratio of the
-    two accuracies. ELA equals c on the line noisy = 1 - c clean. All these lines start at (0, 1), so a low accuracy without
-    noise increases ELA.
+    RLA equals c on the line noisy = (1 - c) * clean. All these lines pass through the origin, so RLA depends only on the ratio
+    of the two accuracies. ELA equals c on the line noisy = 1 - c * clean. All these lines pass through (0, 1), so a low
+    accuracy without noise increases ELA.
 
     >>> lines = compute_loss_contours()
     >>> lines[(lines["measure"] == "ela") & (lines["value"] == 0.5)][["clean", "noisy"]].to_numpy().tolist()
@@ -245,7 +245,7 @@ def draw_loss_surface(frame: Any, *, title: str = "The same accuracies by RLA an
 
     lines = require_columns("frame", to_frame(frame), ["learner", "level", "clean", "noisy"]).dropna(subset=["clean", "noisy"])
     if lines.empty:
-        raise InputError("frame must hold at least 1 row with defined accuracies, got none")
+        raise InputError("frame must contain at least 1 row with defined accuracies, got none")
     least = float(min(lines["clean"].min(), lines["noisy"].min()))
     low = max(0.0, np.floor(10 * (least - 0.03)) / 10)
     panels = [_draw_surface_panel(lines, name, low) for name in ("rla", "ela")]
@@ -339,14 +339,14 @@ def draw_study_noise(results: Results, selection: Selection, measure: str = "acc
 
 @register_figure("rla", select=_SELECT)
 def draw_study_rla(results: Results, selection: Selection, alpha: float = 0.05) -> Any:
-    """Draw the relative loss of accuracy against noise levels."""
+    """Draw the relative loss of accuracy (RLA) against noise levels."""
     frame, name = _collect_losses(results, selection, alpha)
     return draw_losses(frame, which="rla", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, selection)}")
 
 
 @register_figure("ela", select=_SELECT)
 def draw_study_ela(results: Results, selection: Selection, alpha: float = 0.05) -> Any:
-    """Draw the equalized loss of accuracy against noise levels."""
+    """Draw the equalized loss of accuracy (ELA) against noise levels."""
     frame, name = _collect_losses(results, selection, alpha)
     return draw_losses(frame, which="ela", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, selection)}")
 

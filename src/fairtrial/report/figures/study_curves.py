@@ -36,7 +36,10 @@ def draw_study_roc(
     band: Literal["curve", "points", "none"] | None = None,
     confidence: float = 0.95,
 ) -> Any:
-    """Draw ROC curves with convex hulls. By default, bands are added if there are at most three learners."""
+    """Draw ROC curves with convex hulls and confidence bands.
+
+    By default, bands are drawn for the first repeat if there are at most three learners.
+    """
     frames = collect_curve_frames(results, "roc", selection)
     hulls = collect_curve_frames(results, "roc-hull", selection) if hull else None
     chart = curves.draw_roc(frames, hulls, title=_format_title("ROC curve", results, selection))
@@ -123,7 +126,7 @@ def _find_drawn_dataset(results: Results, selection: Selection) -> DataFacts:
 def find_cost_winners(curves: Frames) -> pd.DataFrame:
     """Find the learner with the lowest expected cost in each range of probability costs.
 
-    Costs are linear between the rows of the curves, so the borders are exact.
+    Costs are linear between the rows of the curves, so the borders of the ranges are exact.
 
     Parameters
     ----------

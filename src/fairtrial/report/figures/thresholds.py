@@ -173,7 +173,8 @@ def draw_operating_costs(points: pd.DataFrame) -> Any:
     Returns
     -------
     altair.Chart
-        The parameters `cost_fp` and `cost_fn` of the chart are the costs, and `threshold` moves the vertical line.
+        The parameters `cost_fp` and `cost_fn` of the chart are the costs of a false positive and a false negative. The
+        parameter `threshold` moves the vertical line.
 
     Examples
     --------

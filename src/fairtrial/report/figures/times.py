@@ -90,7 +90,7 @@ def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
     order = [str(name) for name in medians.index]
     panel_fields = [name for name in _PANELS if (frame[name] > 0).any()]
     if not panel_fields:
-        raise InputError("times must hold at least 1 time or size above 0, got none")
+        raise InputError("times must contain at least 1 time or size above 0, got none")
     panels = [_draw_time_panel(frame, medians, name, order, first=name == panel_fields[0]) for name in panel_fields]
     subtitle = "Circles: median on a data set. Bars: median over data sets. Log scales"
     return style_chart(alt.hconcat(*panels, spacing=22).properties(title=build_title(title, subtitle)))

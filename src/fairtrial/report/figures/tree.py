@@ -23,7 +23,7 @@ _LEGEND = "Leaves: class (training rows/errors)"
 def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60) -> Any:
     """Draw a decision tree from the root (left) to the leaves (right).
 
-    Each leaf shows its class. The numbers in parentheses are the training rows of the leaf and, after a slash, its
+    Each leaf shows its class. The parentheses contain the number of training rows of the leaf and, after a slash, the number of
     training errors.
 
     Parameters

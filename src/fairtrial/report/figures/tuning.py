@@ -22,7 +22,7 @@ _MAX_TICKS = 8
 
 @register_figure("tuning", select=("dataset",))
 def draw_study_tuning(results: Results, selection: Selection) -> Any:
-    """Draw the parameter values that were chosen by tuning in each fold."""
+    """Draw how often tuning chose each parameter value."""
     choices = results.tuning()
     if selection.dataset is not None:
         choices = choices[choices["dataset"] == selection.find_dataset(results).name]
@@ -56,7 +56,7 @@ def draw_tuning(choices: Any, *, title: str = "Chosen parameters") -> Any:
 
     lines = require_columns("choices", to_frame(choices), ["learner", "dataset", "parameter", "value"])
     if lines.empty:
-        raise InputError("choices must hold at least 1 row, got none")
+        raise InputError("choices must contain at least 1 row, got none")
     most = int(lines.groupby(["learner", "parameter", "dataset"], observed=True)["value"].agg(_count_most_frequent).max())
     panels = [
         _draw_parameter(group, f"{learner}: {parameter}", most)

@@ -144,7 +144,10 @@ def _describe_state(kind: str, findings: list[Finding]) -> str:
 
 
 def _name_bias(finding: Finding) -> str:
-    """Describe the bias of an overconfident or underconfident model. Return an empty text if there is no bias."""
+    """Describe the bias of an overconfident or underconfident model.
+
+    Return an empty string if there is no bias.
+    """
     if finding.kind not in ("overconfident", "underconfident") or "ratio" not in finding.values:
         return ""
     return f", with probabilities too {'low' if finding['ratio'] > 1 else 'high'} on average"
@@ -224,7 +227,7 @@ def _build_test_table(judgement: Judgement, several: bool) -> ReportTable:
     if tests["at_minimum"].any():
         frame = frame.assign(**{"p is an upper bound": ["yes" if flag else "" for flag in tests["at_minimum"]]})
     note = (
-        "A small p-value means that the probabilities are not calibrated. P-values are adjusted by Holm's method. The smallest "
+        "A small p-value indicates miscalibration. P-values are adjusted by Holm's method. The smallest "
         "p-value that the number of resamples allows is an upper bound."
     )
     return ReportTable("calibration-tests", "Tests of calibration", drop_single_dataset(frame, several), formats, note)
@@ -306,7 +309,10 @@ def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
-    """Compute Wilson limits of the mean predicted probability minus the observed frequency. Return NaN for weighted rows."""
+    """Compute confidence limits of the mean predicted probability minus the observed frequency.
+
+    The limits follow from the Wilson limits of the observed frequency. They are NaN if rows have weights.
+    """
     if judgement.roles.get("weight"):
         return float("nan"), float("nan")
     low, high = compute_wilson_limits(proportion * rows, rows, judgement.level)

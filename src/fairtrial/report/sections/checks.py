@@ -26,7 +26,7 @@ _MANY = 30
     question="checks",
 )
 def build_section(source: ReportSource) -> Section:
-    """Build a table of all checks. For each raised check, show its numbers and explain why it matters."""
+    """Build a table of all checks. For each raised check, show the numbers, the reason and the remedy."""
     check_results = run_checks(source)
     counts = build_outcome_counts(check_results)
     tables = (

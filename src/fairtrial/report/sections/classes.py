@@ -110,7 +110,10 @@ def _draw_matrix(
 
 @section("classes", title="Results by class", order=96, serves=("judgement",), question="where")
 def build_judgement_section(source: ReportSource) -> Section:
-    """Report confusion matrices, and the precision, recall, F1 score and AUC of each class, with Wilson limits of rates."""
+    """Report confusion matrices, and the precision, recall, F1 score and AUC of each class.
+
+    Proportions have Wilson limits.
+    """
     judgement = source.get_judgement()
     frame = build_class_frame(judgement)
     formats = {name: "{:.3g}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}

@@ -132,7 +132,7 @@ def _describe_calibration(table: ReportTable, dataset: str) -> Sentence:
 def _describe_leaders(names: Iterable[str]) -> str:
     """Describe which learners have the best value most often.
 
-    Return an empty text if one learner has all best values, or if no learner has more than one best value.
+    Return an empty string if one learner has all best values, or if no learner has more than one best value.
     """
     counts = Counter(map(str, names))
     most = max(counts.values()) if len(counts) > 1 else 1
@@ -141,7 +141,7 @@ def _describe_leaders(names: Iterable[str]) -> str:
 
 
 def list_largest_datasets(results: Results) -> list[tuple[DataFacts, str, dict[str, str]]]:
-    """List the largest data sets with their keys and the selector values for which they are shown."""
+    """List the largest data sets with their keys and the selections for which they are shown."""
     keys = map_unique_keys(facts.name for facts in results.archive.datasets)
     several = len(results.archive.datasets) > 1
     largest = _select_largest(results, _MOST_DATA_SETS)
@@ -150,7 +150,10 @@ def list_largest_datasets(results: Results) -> list[tuple[DataFacts, str, dict[s
 
 def _build_selection_notes(results: Results) -> list[str]:
     """Explain which rows, data sets and learners are shown."""
-    notes = ["Each curve pools the test rows of all folds of the first repeat. This assumes that scores have the same scale."]
+    notes = [
+        "Each curve pools the test rows of all folds of the first repeat. This assumes that scores have the same scale in all "
+        "folds."
+    ]
     drawn = {facts.name for facts, *_ in list_largest_datasets(results)}
     others = [f"'{facts.name}'" for facts in results.archive.datasets if facts.name not in drawn]
     if others:
@@ -350,7 +353,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
 
 
 def _choose_selectors(chosen: list[tuple[str, str]], dataset: str, label: str) -> dict[str, str]:
-    """Choose the selector values that distinguish a data set and a class from the others on the page."""
+    """Choose the selections that distinguish a data set and a class from the others on the page."""
     datasets = {name for name, _ in chosen}
     return ({"dataset": dataset} if len(datasets) > 1 else {}) | ({"class": label} if len(datasets) < len(chosen) else {})
 
@@ -545,7 +548,7 @@ def _describe_cost_winner(table: ReportTable, noun: str, about: str) -> Sentence
 
 
 def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
-    """Compute the fraction of the probability-cost range over which each learner has the lowest cost."""
+    """Compute the fraction of the probability-cost range over which each learner alone has the lowest cost."""
     won_ranges = winners[winners["winner"] == "learner"]
     return (won_ranges["end"] - won_ranges["start"]).groupby(won_ranges["learner"], sort=False).sum()
 

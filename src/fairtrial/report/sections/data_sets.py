@@ -116,7 +116,9 @@ def build_facts_section(source: ReportSource) -> Section:
 
 
 def build_learner_frame(scores: pd.DataFrame, better: str) -> pd.DataFrame:
-    """Count the data sets on which each learner is best or worst. Find where each is farthest behind the best learner.
+    """Count the data sets on which each learner is best or worst.
+
+    Also find the data set on which each learner is farthest behind the best learner.
 
     >>> import pandas as pd
     >>> scores = pd.DataFrame({"tree": [0.9, 0.8], "bayes": [0.7, 0.9]}, index=["iris", "wine"])
@@ -234,7 +236,10 @@ def _format_facts_note(facts: pd.DataFrame) -> str:
 
 
 def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
-    """Find the best mean of each measure on each data set, its interval, and its difference from the second-best mean."""
+    """Find the best mean of each measure on each data set.
+
+    The frame also contains the interval of this mean, and its difference from the next best mean.
+    """
     import pandas as pd
 
     lines = []

@@ -148,7 +148,7 @@ def _describe_losses(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence:
     parts |= {"most": many, "worst": format_number(means, _MEANS, most, "loss", _THREE)}
     if values.max() <= 0:
         return build_sentence(
-            f"{prefix}, no error rate rises: it changes by {{loss}} for {{least}} and by {{worst}} for {{most}}.", **parts
+            f"{prefix}, no error rate rises: the change is {{loss}} for {{least}} and {{worst}} for {{most}}.", **parts
         )
     if values.min() <= 0:
         predicate = "does not rise for {least} (change {loss}). It rises most for {most}, by {worst}."
@@ -194,7 +194,10 @@ def _find_extremes(values: pd.Series[float]) -> tuple[Any, Any]:
 
 
 def _describe_pd(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence | None:
-    """Describe the performance deterioration (pD), rounded as printed. Return None if there is only one learner."""
+    """Describe the performance deterioration (pD), rounded as printed.
+
+    Return None if fewer than two learners have a pD.
+    """
     if len(defined) < 2:
         return None
     values = defined["pD"].round(2)

@@ -165,7 +165,7 @@ def _draw_fold_figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figu
 
 
 def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout, Coverage]:
-    """Combine the splits with the classes, and count the rows of each class in each split."""
+    """Combine the splits of a data set with its classes, and count the rows of each class in each split."""
     splits = build_splits(results, facts)
     unknown = bool((facts.codes < 0).any())
     labels = np.where(facts.codes < 0, len(facts.classes), facts.codes).astype(np.intp)
@@ -183,8 +183,8 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
 def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
     """Find problems with the folds. In the findings, folds are numbered from 0.
 
-    If predictions were made elsewhere, their splits have no training rows. Classes that are absent from training sets are then
-    not reported.
+    If the predictions were made elsewhere, no split has training rows. Classes that are absent from training sets are then not
+    reported.
     """
     findings = find_coverage_problems(layout, counts, use_split_numbers=True)
     trained = counts.train.any()
@@ -214,7 +214,10 @@ def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.Dat
 
 
 def count_repeated_ids(facts: DataFacts, layout: SplitLayout) -> tuple[int, int]:
-    """Count the rows with a repeated id, and the test rows (over all splits) that share their id with a training row."""
+    """Count the rows with a repeated id, and the test rows that share their id with a training row.
+
+    The second number is a sum over all splits.
+    """
     import pandas as pd
 
     id_codes = pd.factorize(pd.Series(list(facts.row_ids), dtype=object))[0]

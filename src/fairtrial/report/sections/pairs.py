@@ -60,14 +60,21 @@ _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 @section("pairs", title="Paired tests", order=40, serves=("judgement",), question="better")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report all paired tests. Return None if there is only one model, or if a verdict over data sets must come first."""
+    """Report all paired tests.
+
+    Return None if there is only one model. Also return None if there is a verdict over data sets, because
+    `build_dataset_section` then reports the tests.
+    """
     judgement = source.get_judgement()
     return None if _follows_verdict(judgement) else _build_pair_section(judgement)
 
 
 @section("dataset-pairs", title="Paired tests on each data set", order=55, serves=("judgement",), question="better")
 def build_dataset_section(source: ReportSource) -> Section | None:
-    """Report all paired tests after the verdict over data sets. Return None if there is no such verdict."""
+    """Report all paired tests after the verdict over data sets.
+
+    Return None if there is no such verdict.
+    """
     judgement = source.get_judgement()
     return _build_pair_section(judgement) if _follows_verdict(judgement) else None
 
@@ -88,7 +95,7 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
         "The first model of a pair has the better value of the main measure. Differences are first minus second. Intervals are "
         "simultaneous over all pairs (Bonferroni). Significance is decided by the adjusted p-value (Holm over all pairs of all "
         "data sets, separately for each measure). A p-value at its minimum, the smallest that the number of resamples allows, "
-        "is an upper bound. The interval of a permutation test is from the bootstrap, or from the p-value if they disagree. "
+        "is an upper bound. The interval of a permutation test is from the bootstrap, or from the p-value if the two disagree. "
         "The primary test is the test for the main measure."
     )
     formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], make_p_format(judgement.alpha))
@@ -98,7 +105,7 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
 
 
 def _list_selections(judgement: Judgement) -> list[tuple[str, str, dict[str, str]]]:
-    """List the measures, data sets and selector values for which a figure and a sentence are shown.
+    """List the measures, data sets and selections for which a figure and a sentence are shown.
 
     The name of the data set is empty if there is only one data set.
     """
@@ -156,7 +163,7 @@ def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str
 
 
 def _is_adjusted(judgement: Judgement) -> bool:
-    """Return whether p-values and limits are adjusted, because there are several pairs."""
+    """Return whether p-values and limits are adjusted. They are if there are several pairs."""
     return len(judgement.pairs) > 1
 
 

@@ -1,4 +1,4 @@
-"""All measures at once: a projection of the learners from confusion matrices, and efficiency over the declared measures."""
+"""All measures at once: a projection of learners based on confusion matrices, and efficiency over the declared measures."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def build_section(source: ReportSource) -> Section | None:
 
 
 def _note_omitted_learners(results: Results) -> tuple[str, ...]:
-    """Return a note that only the best learners are shown, if the study has more learners."""
+    """Note that only the best learners are shown. Return nothing if all learners are shown."""
     is_limited = len(results.archive.learners) > _MOST_LEARNERS
     return (f"Only the {_MOST_LEARNERS} learners with the best mean ranks are shown.",) * is_limited
 
@@ -127,7 +127,7 @@ def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
 
 
 def _build_efficiency_tables(results: Results) -> tuple[ReportTable, ...]:
-    """Build the table of efficiency. If data sets are left out, a table that counts the data sets comes first.
+    """Build the efficiency table. If data sets are left out, a table that counts them comes first.
 
     No table is built if all declared measures have the same direction, or if no data set has finite values of all measures.
     """
@@ -169,7 +169,7 @@ def _build_count_tables(used: int, total: int) -> tuple[ReportTable, ...]:
     if used == total:
         return ()
     index = pd.Index(["used for the efficiency", "in the study"], name="data sets")
-    return (ReportTable(_SETS, "Data sets of the efficiency", pd.DataFrame({"number": [used, total]}, index=index)),)
+    return (ReportTable(_SETS, "Data sets used for the efficiency", pd.DataFrame({"number": [used, total]}, index=index)),)
 
 
 def _format_efficiency_basis(counts: tuple[ReportTable, ...]) -> str:
@@ -191,7 +191,7 @@ def _describe_efficiency(table: ReportTable, measures: list[str]) -> list[Senten
         return [build_sentence(template, full=join_names(efficient))]
     return [
         build_sentence(
-            template + " In single measures, others can be best: {single}.",
+            template + " In individual measures, others are best: {single}.",
             full=join_names(efficient),
             single="; ".join(single),
         )

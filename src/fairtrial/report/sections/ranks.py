@@ -87,13 +87,19 @@ def compute_measure_means(results: Results, measures: Sequence[str] | None = Non
 
 
 def _has_ranks(measure: Measure) -> bool:
-    """Return whether a measure can rank learners. Return False if it needs ordered classes or prediction sets."""
+    """Return whether a measure can rank learners.
+
+    Measures without a direction and measures of ordered classes or prediction sets cannot.
+    """
     is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.has_direction
     return is_computed and "class order" not in measure.facts.exceptions and not isinstance(measure, SetMeasure)
 
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
-    """Explain, for each measure, which learners have infinite but no finite values."""
+    """Explain for which learners a measure has infinite but no finite values.
+
+    The result contains only measures with such learners.
+    """
     main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
@@ -101,7 +107,9 @@ def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str
 
 
 def _describe_infinite_values(table: pd.DataFrame) -> str:
-    """Describe which learners have infinite but no finite values. Return an empty text if there are no such learners.
+    """Describe which learners have infinite but no finite values.
+
+    Return an empty string if there are no such learners.
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
@@ -180,7 +188,10 @@ def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
-    """Compute mean ranks over the measures for which all learners have ranks. If there are no such measures, use all."""
+    """Compute mean ranks over the measures for which all learners have ranks.
+
+    If there are no such measures, all measures are used.
+    """
     shared = ranks.dropna()
     return (shared if len(shared) else ranks).mean()
 

@@ -1,4 +1,4 @@
-"""Resampling schemes: the answer for each scheme, and whether learners score differently under another scheme."""
+"""Resampling schemes: the answer for each scheme, and whether the scores of learners differ between schemes."""
 
 from __future__ import annotations
 
@@ -79,16 +79,16 @@ def _describe_scheme(results: Results, name: str) -> Sentence:
 
 
 def _describe_pairs(pairs: pd.DataFrame) -> Sentence:
-    """Report the learners that score significantly differently under another scheme."""
+    """Report the learners whose scores differ significantly between schemes."""
     if (pairs["outcome"] == "cannot be decided").all():
         return build_sentence("Whether schemes differ cannot be decided with so few data sets.")
     different = pairs[pairs["outcome"] == "significantly different"]
     if different.empty:
-        return build_sentence("No learner scores significantly differently with another scheme.")
+        return build_sentence("No learner's scores differ significantly between schemes.")
     line = different["adjusted p"].idxmin()
     names = join_names(dict.fromkeys(different["learner"].astype(str)))
     return build_sentence(
-        "{names} score significantly differently with another scheme; the smallest adjusted p-value is {p}.",
+        "Scores differ significantly between schemes for {names}; the smallest adjusted p-value is {p}.",
         names=names,
         p=format_number(pairs, _PAIRS, line, "adjusted p", "{:.2g}"),
     )

@@ -218,7 +218,10 @@ def _describe_change(
 
 
 def _describe_rank_difference(verdict: Verdict | None, first: str, second: str) -> str:
-    """Describe whether two learners differ significantly. Return an empty text if their difference was not tested."""
+    """Describe whether two learners differ significantly.
+
+    Return an empty string if their difference was not tested.
+    """
     pair = None if verdict is None else verdict.ranking.find_pair(first, second)
     if verdict is None or pair is None or np.isnan(pair.p_adjusted):
         return ""
@@ -337,7 +340,7 @@ def _build_loss_tables(dataset_losses: pd.DataFrame, overall: pd.DataFrame, key:
 
 
 def _format_loss_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Put the learner first, use display names, and drop an empty level column."""
+    """Put the data set, learner and level first, use display names, and drop an empty level column."""
     front = [name for name in ("dataset", "learner", "level") if name in frame]
     order = [*front, *(name for name in frame.columns if name not in front)]
     plain = frame[order].astype({name: object for name in ("dataset", "learner") if name in frame})

@@ -58,7 +58,7 @@ def build_section(source: ReportSource) -> Section:
 
 
 def _describe_command(results: Results) -> Sentence:
-    """Describe the study in one sentence: the command or source, the version, its size and the resampling."""
+    """Describe the study in one sentence: the command, the version, the size and the resampling."""
     archive = results.archive
     versions = [(run.get("versions") or {}).get("fairtrial") for run in archive.runs]
     last_version = next((str(name) for name in reversed(versions) if name), "")
@@ -74,7 +74,7 @@ def _describe_command(results: Results) -> Sentence:
 
 
 def describe_resampling(scheme: Any) -> str:
-    """Describe a resampling scheme in a few words. Return an empty text if no scheme was declared.
+    """Describe a resampling scheme in a few words. Return an empty string if none was declared.
 
     >>> describe_resampling({"scheme": "stratified", "folds": 5, "repeats": 5})
     'stratified, 5 repeats of 5 folds'
@@ -302,7 +302,10 @@ def build_abstentions_frame(results: Results) -> pd.DataFrame:
 
 
 def build_failures_frame(results: Results) -> pd.DataFrame:
-    """Count failed trials and their data sets by learner, status and error, with the first message."""
+    """Count failed trials and their data sets by learner, status and error.
+
+    The first message of each error is included.
+    """
     frame = results.failures().astype({"learner": str, "dataset": str, "status": str})
     frame["error"], frame["message"] = frame["error"].fillna(""), frame["message"].fillna("")
     counts = frame.groupby(["learner", "status", "error"], sort=False).agg(
@@ -336,7 +339,10 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a frame with one row per data set and model. For a streamed file, the frame contains only the number of rows."""
+    """Build a frame with one row per data set and model.
+
+    For a streamed file, the only other column is the number of rows.
+    """
     several = len(list_datasets(judgement)) > 1
     if judgement.predictions is not None:
         return drop_single_dataset(judgement.predictions.frame(), several)

@@ -284,7 +284,7 @@ def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
     frame = frame if frame["note"].any() else frame.drop(columns="note")
     formats = {"estimate": _FOUR, "low": _FOUR, "high": _FOUR, "standard error": _FOUR}
     sentence = build_sentence(
-        "Intervals by {method}. They apply to models trained on rows of the same distribution, not to other data sets.",
+        "Intervals by {method}. They apply to models trained on rows from the same distribution, not to other data sets.",
         method=str(frame["method"].iloc[0]),
     )
     table = ReportTable("scores-generalisation", "Intervals of the generalization error", frame, formats, _RANGE, None, True)
@@ -293,7 +293,10 @@ def _build_generalisation_section(results: Results) -> tuple[Section, ...]:
 
 @section("measures", title="Measures", order=30, serves=("judgement",), question="size")
 def build_judgement_section(source: ReportSource) -> Section:
-    """Show the measures of each model, with intervals, as figures and tables. The page's selector chooses the measure."""
+    """Show the measures of each model, with intervals, as figures and tables.
+
+    A selection menu of the page determines which measure is visible.
+    """
     judgement = source.get_judgement()
     several = len(list_datasets(judgement)) > 1
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
@@ -306,7 +309,10 @@ def build_judgement_section(source: ReportSource) -> Section:
 
 
 def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
-    """Describe the best value of each measure and its differences from others. The page's selector chooses the measure."""
+    """Describe the best value of each measure and its differences from the other values.
+
+    A selection menu of the page determines which sentence is visible.
+    """
     several = len(list_datasets(judgement)) > 1
     if not several and len(list_models(judgement)) == 1 and _list_shared_scale(judgement):
         return (Sentence(render_size(judgement.findings[0])),)
@@ -318,7 +324,10 @@ def _describe_sizes(judgement: Judgement) -> tuple[Sentence, ...]:
 
 
 def _describe_best(judgement: Judgement, measure: str) -> str:
-    """Describe the best value of a measure and its tested differences from others. Without a test, describe the range."""
+    """Describe the best value of a measure and its tested differences from the other values.
+
+    If the measure was not tested, describe its extreme values.
+    """
     if measure == judgement.main:
         return render_size(judgement.findings[0])
     name, has_direction = format_measure_name(measure), get_measure(measure).facts.has_direction

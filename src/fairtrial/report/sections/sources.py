@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def get_citation(name: str) -> str:
-    """Get the short citation of a test or procedure. Return an empty text if there is no citation."""
+    """Get the short citation of a test or procedure, or an empty string if there is none."""
     return methods[name].cite if name in methods else ""
 
 
@@ -122,7 +122,7 @@ def list_tests_used(verdict: Verdict) -> list[str]:
 
 
 def _get_citation(measure: str) -> str:
-    """Get the short citation of a measure. Return an empty text if the measure is not registered."""
+    """Get the short citation of a measure, or an empty string if the measure is not registered."""
     try:
         return str(get_measure(measure).facts.cite)
     except InputError:
@@ -144,7 +144,7 @@ def split_citation(cite: str) -> list[str]:
 
 @cache
 def read_bibliography() -> dict[str, str]:
-    """Read the full reference of each work by its short citation."""
+    """Read the bibliography: a mapping from short citations to full references."""
     text = files("fairtrial.report").joinpath("bibliography.toml").read_text(encoding="utf-8")
     return {name: str(work) for name, work in tomllib.loads(text).items()}
 
@@ -175,7 +175,7 @@ def build_reproduction_section(source: ReportSource) -> Section:
 
 
 def format_study_file(results: Results) -> tuple[str, str]:
-    """Format the study as TOML. If that is impossible, return an empty text and the reason."""
+    """Format the study as TOML. If this is impossible, return an empty string and the reason."""
     declaration = results.archive.declaration
     sections: dict[str, Any] = {name: declaration[name] for name in _DECLARED_SECTIONS if declaration.get(name)}
     try:
@@ -186,7 +186,10 @@ def format_study_file(results: Results) -> tuple[str, str]:
 
 
 def collect_versions(results: Results) -> dict[str, str]:
-    """Collect the package versions of the last run and of the learners, including the version of Python if known."""
+    """Collect the package versions of the last run and of the learners.
+
+    The version of Python is included if it is known.
+    """
     runs = results.archive.runs
     versions = {str(name): str(version) for name, version in (runs[-1].get("versions") or {}).items()} if runs else {}
     for learner in results.archive.learners:
@@ -255,7 +258,7 @@ def build_judgement_reproduction_section(source: ReportSource) -> Section:
 
 
 def build_files_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a frame with one row per judged file and its SHA-256 hash."""
+    """Build a frame of the judged files and their SHA-256 hashes."""
     import pandas as pd
 
     return pd.DataFrame(list(judgement.origin.files), columns=["file", "SHA-256"])

@@ -39,7 +39,10 @@ _GAP_NOTE = (
 
 @section("subgroups", title="Subgroups", order=80, serves=("judgement",), question="where")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Report the measures of each subgroup, and its differences from the rest. Return None if there are no subgroups."""
+    """Report the measures of each subgroup and the differences from all other rows.
+
+    Return None if there are no subgroups.
+    """
     judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
@@ -85,13 +88,19 @@ def _describe_gaps(judgement: Judgement) -> tuple[Sentence, ...]:
 
 
 def list_gap_measures(judgement: Judgement) -> list[str]:
-    """List the measures whose gaps have limits, the main measure first. If it has no limits, list only one measure."""
+    """List the measures whose gaps have confidence limits, the main measure first.
+
+    If the gaps in the main measure have no limits, list only one measure.
+    """
     names = list(dict.fromkeys(map(str, judgement.gaps[judgement.gaps["low"].notna()]["measure"])))
     return sorted(names, key=lambda name: name != judgement.main) if judgement.main in names else names[:1]
 
 
 def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the gaps of the subgroups of each column. Selectors of the page choose the measure or the data set."""
+    """Draw the gaps of the subgroups of each column.
+
+    A selection menu of the page determines the measure or the data set.
+    """
     measures, datasets = list_gap_measures(judgement), select_largest_datasets(judgement)
     has_many_datasets = len(list_datasets(judgement)) > 1
     has_main = judgement.main in measures

@@ -68,7 +68,11 @@ _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 
 @section("thresholds", title="Thresholds", order=65, serves=("judgement",), question="threshold")
 def build_judgement_section(source: ReportSource) -> Section | None:
-    """Choose thresholds at equal costs. Return None if there are too many rows, or no scores for a positive class."""
+    """Choose thresholds at equal costs.
+
+    Return None if predictions are not in memory, if a data set has too many rows, or if there is no data set with a positive
+    class and scores of all models.
+    """
     judgement = source.get_judgement()
     predictions = judgement.predictions
     if predictions is None or not judgement.positives.classes:
@@ -117,7 +121,10 @@ _EQUAL_COSTS = (
 
 
 def _explore_datasets(judgement: Judgement, file: PredictionFile, positive: object) -> dict[str, ExploredDataset]:
-    """Count true and false positives of the best models. Data sets with scores below 0 or above 1 are left out."""
+    """Count the true and false positives of the best models at each threshold.
+
+    Data sets with scores below 0 or above 1 are left out.
+    """
     best = {dataset.name: set(rank_judged_models(judgement, dataset.name)[:_MOST_LEARNERS]) for dataset in file.datasets}
     cases: dict[str, list[ScoredCases]] = {}
     for model in InMemoryModels(file, positive).models:
@@ -172,7 +179,10 @@ COSTS_KEY, _COST = "thresholds-equal-costs", "cost per 1,000 cases"
 
 @section("thresholds", title="Thresholds", order=65, serves=("study",), question="threshold")
 def build_study_section(source: ReportSource) -> Section | None:
-    """Build the threshold explorer for the largest two-class data sets. Return None if no learner predicts probabilities."""
+    """Build the threshold explorer for those of the largest data sets that have two classes.
+
+    Return None if there are no such data sets, or if no learner predicts probabilities on them.
+    """
     import pandas as pd
 
     results = source.get_results()
@@ -255,7 +265,10 @@ def _describe_study_costs(table: ReportTable, name: str, dataset: ExploredDatase
 
 
 def _explore_study_dataset(results: Results, facts: DataFacts) -> ExploredDataset | None:
-    """Count true and false positives of the learners that predict probabilities. Use the test rows of the first repeat."""
+    """Count the true and false positives of each learner in the test rows of the first repeat.
+
+    Learners without probabilities or with failed trials are left out. Return None if no learner is left.
+    """
     condition, positive = get_main_condition(results), choose_positive_class(results, facts)
     code = facts.classes.index(positive)
     negative = next(label for label, count in zip(facts.classes, facts.counts, strict=True) if count and label != positive)
@@ -312,7 +325,7 @@ def _draw_explorer(
             ),
         ]
         if has_probabilities:
-            alt = "Net benefit against the threshold, with that of treating every case and none, and the selected threshold."
+            alt = "Net benefit of each model, of treating all cases and of treating none, with the selected threshold marked."
             chart = draw_operating_benefit(points[points["at"] < 1])
             drawn.append(("benefit", "Decision curves", chart, "half", alt))
         figures += [
@@ -411,9 +424,10 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
 
 
 def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
-    """Build a frame with one row per model and quantity: estimate, limits, current value, and the costs of both alternatives.
+    """Build a frame with one row per model and quantity.
 
-    The alternatives are to alert nobody and to alert everybody.
+    Each row contains the estimate, its limits, and the value at the current threshold. The row of the cost also contains the
+    costs of both alternatives: to alert nobody and to alert everybody.
     """
     import pandas as pd
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LEARNERS, _CHOICES = "tuning-learners", "tuning-choices"
 _NOTE = (
     "The inner score is the mean score of the chosen combination on inner splits of the training set. It is biased upwards, "
-    "because the best combination is chosen by it. Only the scores on test sets are unbiased."
+    "because the combination with the best inner score is chosen. Only the scores on test sets are unbiased."
 )
 
 

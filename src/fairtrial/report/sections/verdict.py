@@ -81,7 +81,10 @@ _EXCLUSION_TOPICS = ("completeness", "excluded rows and columns", "failed trials
 
 @section("verdict", title="The verdict", order=50, serves=("study", "judgement", "comparison"), question="better")
 def build_section(source: ReportSource) -> Section | None:
-    """Build the verdict in sentences, figures and tables. For a study, add the verdict under each other condition."""
+    """Report the verdict in sentences, figures and tables.
+
+    For a study, add the verdicts under other conditions and on other measures.
+    """
     if source.kind != "study":
         return (
             None if source.verdict is None else _build_verdict_section(VerdictContext.from_scores(source.verdict), source.noun)
@@ -379,7 +382,7 @@ def build_facts_table(context: VerdictContext) -> ReportTable:
     effect = verdict.outcome.effect
     if effect is not None:
         note += f" Effect size: {get_display_name(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
-        note += "" if verdict.pair is None else " It is positive if the first learner is better."
+        note += "" if verdict.pair is None else " It is the effect of the better learner over the other learner."
     number_format = _choose_p_format(verdict.p_value, verdict.alpha)
     return ReportTable(f"{context.key}-facts", "Test result", context.build_facts(), {"value": number_format}, note)
 
@@ -691,7 +694,10 @@ def format_means_alt(frame: pd.DataFrame, measure: str, better: str) -> str:
 
 
 def _has_rank_limits(verdict: Verdict) -> bool:
-    """Return whether the Wilcoxon test compares two learners. The interval of their difference must then invert this test."""
+    """Return whether the Wilcoxon test compares two learners.
+
+    The interval of their difference must then be obtained by inverting this test.
+    """
     return len(verdict.table.learners) == 2 and verdict.outcome.test == "wilcoxon"
 
 
@@ -764,7 +770,7 @@ _RANKS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "ei
 def compare_conditions(main: VerdictContext, others: Collection[VerdictContext]) -> str:
     """Describe a condition under which another learner ranks first, or state that there is no such condition.
 
-    Return an empty text if there is no verdict to compare.
+    Return an empty string if there is no verdict to compare.
     """
     if main.verdict is None:
         return ""

@@ -61,9 +61,9 @@ async function draw(canvas) {
   window.dispatchEvent(new CustomEvent("chart-drawn", { detail: { key, view } }));
 }
 
-/* Hovering: a point near the pointer shows its values. Lines show those of their nearest point, wherever the pointer is on them. */
+/* Hovering: a point near the pointer shows its values. A line near the pointer shows the values of its nearest point. */
 
-function listLines(group, pointer, x, y) {  // those that are visible at the pointer, because a line may leave its clipped panel
+function listLines(group, pointer, x, y) {  // only lines that are visible at the pointer: a panel may clip its lines
   const isInside = pointer.x >= x && pointer.x <= x + group.width && pointer.y >= y && pointer.y <= y + group.height;
   return group.items.flatMap((mark) => {
     if (mark.marktype === "group") return mark.items.flatMap((part) => listLines(part, pointer, x + (part.x ?? 0), y + (part.y ?? 0)));
@@ -321,7 +321,7 @@ function tableLines(table) {
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
   return [heads, ...rows.map((row) => [...row.cells].map((cell) => cell.dataset.v ?? cell.textContent))];
 }
-function chartLines(key) {  // the frame of the figure, else the largest data set of its chart
+function chartLines(key) {  // the frame of the figure or, if it has none, the largest data set of its chart
   const frame = Array.isArray(frames[key] ?? []) ? frames[key] : unpack(frames[key]);
   const rows = frame ?? Object.values(readChart(key).datasets || {}).sort((one, other) => other.length - one.length)[0] ?? [];
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];

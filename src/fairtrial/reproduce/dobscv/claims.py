@@ -83,7 +83,10 @@ def judge_claims(
 
 
 def judge_tables(averages: FoldAverages) -> list[Claim]:
-    """Judge the paper's claims about its tables; all are inconclusive if few data sets were run."""
+    """Judge the paper's claims about its tables.
+
+    All claims are inconclusive if fewer than `MIN_DATASETS` data sets were run.
+    """
     claims = [
         _judge_learners(
             "With all five learners, DOB-SCV gives higher estimates than SCV on most data sets",
@@ -111,7 +114,7 @@ def judge_tables(averages: FoldAverages) -> list[Claim]:
 
 
 def list_comparisons(averages: FoldAverages) -> dict[str, tuple[str, str]]:
-    """Return the compared schemes, DOB-SCV and stratified, of the main run and its variants.
+    """Return the schemes that the main run and each variant compare, DOB-SCV first.
 
     The main run has the name "".
     """
@@ -131,7 +134,10 @@ def _build_compared(
     details: str,
     others: Mapping[str, Callable[[], Verdict]] | None = None,
 ) -> Claim:
-    """Judge a claim for each comparison of schemes; `others` are further variants of the main comparison."""
+    """Judge a claim for each comparison of schemes.
+
+    `others` contains further variants of the main comparison.
+    """
     comparisons = list_comparisons(averages)
     others = others or {}
 
@@ -148,7 +154,10 @@ def _judge_learners(
     describe: Callable[[pd.DataFrame], str] | None = None,
     note: str = "",
 ) -> Claim:
-    """Judge a claim that a quantity is positive for each learner; `estimate` takes a table of differences."""
+    """Judge a claim that a quantity is positive for each learner.
+
+    `estimate` takes a table of differences and returns the quantity for each learner.
+    """
     main = averages.compare_datasets(*list_comparisons(averages)[""])
     details = (describe or (lambda differences: format_estimates(estimate(differences))))(main)
     return _build_compared(
@@ -178,8 +187,8 @@ def _describe_counts(differences: pd.DataFrame) -> str:
 def judge_problems(averages: FoldAverages) -> Claim:
     """Judge whether DOB-SCV is higher on some data sets and lower on others.
 
-    The claim is judged by a test of qualitative interaction. KEEL's folds are a single random draw, so chance affects the
-    estimates on single data sets. Therefore our own folds are the main run here.
+    The verdict is that of `judge_both_signs`. KEEL's folds are a single random draw, so chance affects the estimates on
+    individual data sets. Therefore our own folds are the main run here.
     """
     base = averages.bases[-1]
     scheme, others = LITERAL, {"KEEL's folds": (LITERAL, averages.bases[0])} if base != averages.bases[0] else {}
@@ -210,8 +219,8 @@ def estimate_by_dataset(averages: FoldAverages, scheme: str, base: str) -> dict[
 def judge_both_signs(estimates: list[IntervalEstimate]) -> Verdict:
     """Judge a claim that some quantities are positive and other quantities are negative.
 
-    The claim is reproduced if Gail and Simon's test is significant at the 5 % level. It is contradicted if all quantities are
-    significantly positive, or if all are significantly negative.
+    The claim is reproduced if Gail and Simon's test for qualitative interaction is significant at the 5 % level. It is
+    contradicted if every quantity is significantly positive, or if every quantity is significantly negative.
     """
     if not estimates or any(np.isnan(estimate.low) for estimate in estimates):
         return NOT_TESTABLE
@@ -251,7 +260,7 @@ def describe_published_imbalance() -> str:
 def judge_deviation_ratio(averages: FoldAverages) -> Claim:
     """Judge whether the standard deviation over folds is much higher at high imbalance.
 
-    The claim is judged by one ratio, averaged over learners and both schemes.
+    The claim is judged by one ratio of standard deviations, both averaged over learners and schemes.
     """
     text = (
         "The standard deviation over folds is much higher if the imbalance is high (judged as: by a factor of at least "
@@ -279,7 +288,10 @@ def _vary_factor(judge: Callable[..., Verdict], comparison: tuple[str, str]) -> 
 
 
 def _estimate_deviation_ratio(averages: FoldAverages, *schemes: str) -> IntervalEstimate:
-    """Estimate the log ratio of the mean standard deviations at high and at low imbalance, over learners and schemes."""
+    """Estimate the log ratio of the mean standard deviation at high imbalance to that at low imbalance.
+
+    The standard deviations are averaged over learners and schemes.
+    """
     deviations: Any = sum(averages.average_runs(scheme, "sd").mean(axis=1) for scheme in schemes) / len(schemes)
     group = averages.datasets["group"].reindex(deviations.index)
     return estimate_log_ratio(deviations[group == HIGH], deviations[group == LOW])
@@ -299,7 +311,7 @@ def _estimate_reductions(averages: FoldAverages, scheme: str, base: str, group: 
 
 
 def judge_similar_deviations(averages: FoldAverages) -> Claim:
-    """Judge by equivalence tests whether both schemes have similar deviations at low imbalance."""
+    """Judge by equivalence tests whether both schemes have similar standard deviations at low imbalance."""
     main = _estimate_reductions(averages, *list_comparisons(averages)[""], group=LOW)
     return _build_compared(
         "If the imbalance is low, the standard deviations of SCV and DOB-SCV are similar (judged as: within "
@@ -322,7 +334,7 @@ def judge_lower_deviations(averages: FoldAverages) -> Claim:
 
 
 def describe_published_deviations() -> str:
-    """Name the learners with a higher deviation under DOB-SCV in the paper's own Table 3."""
+    """Name the learners with a higher standard deviation under DOB-SCV in the paper's own Table 3."""
     table = read_published("dobscv_table3").query("group == @LOW or group == @HIGH")
     contrary = table[table["sd_dobscv"] > table["sd_scv"]]
     values = " and ".join(
@@ -433,7 +445,7 @@ def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, 
 
 
 def describe_published_overlap() -> str:
-    """Name the data set that is among the largest published differences of the most learners."""
+    """Name the data set that is among the largest published differences for more learners than any other."""
     rows = read_published("dobscv_table4_part")
     differences = rows.assign(size=(rows["auc_dobscv"] - rows["auc_scv"]).abs())
     differences = differences[~((rows["dataset"] == "Yeast1458vs7") & (rows["learner"] == "C4.5"))]  # a misprint

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIN_DATASETS = 6
-"""With fewer data sets, all claims about data sets are inconclusive."""
+"""If fewer data sets were run, all claims about data sets are inconclusive."""
 
 _Z_LIMIT = 1.959964
 
@@ -62,7 +62,7 @@ def estimate_log_ratio(first: Any, second: Any) -> IntervalEstimate:
 
 
 def estimate_gain_ratio(differences: pd.DataFrame) -> tuple[IntervalEstimate, float, float]:
-    """Estimate the log ratio of the mean gain to the mean loss; also return both means.
+    """Estimate the log ratio of the mean gain to the mean loss, and return it with both means.
 
     The interval is computed over data sets, because the learners' results on one data set are not independent. It uses the
     linearized influence of each data set.
@@ -86,11 +86,11 @@ def _average_counted(values: Any, is_counted: Any) -> tuple[float, Any]:
 
 
 def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
-    """Test whether independent quantities have different signs (Gail and Simon 1985).
+    """Compute the p-value of Gail and Simon's (1985) test for qualitative interaction.
 
-    The t statistic of each estimate is converted to a z score. The squared z scores of positive and of negative estimates are
-    summed separately, and the smaller sum is the test statistic. Its null distribution, if all quantities have the same sign,
-    is bounded by a mixture of chi-squared distributions.
+    The null hypothesis is that all quantities, which are estimated independently, have the same sign. The t statistic of each
+    estimate is converted to a z score. The squared z scores of positive and of negative estimates are summed separately, and
+    the smaller sum is the test statistic. Its null distribution is bounded by a mixture of chi-squared distributions.
 
     >>> round(compute_gail_simon_p([IntervalEstimate(3.0, 1.04, 4.96), IntervalEstimate(-3.0, -4.96, -1.04)]), 4)
     0.0014
@@ -116,9 +116,9 @@ def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
 def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> dict[int, float]:
     """Compute the distribution of the total overlap if each learner's top data sets are random.
 
-    The total overlap is the sum over pairs of learners. The pairs are not independent. Therefore the learners draw their data
-    sets one after the other. A state contains the number of data sets that no learner has drawn, that one learner has drawn,
-    that two learners have drawn, and so on.
+    The total overlap is the number of shared data sets, summed over pairs of learners. The pairs are not independent. Therefore
+    the learners draw their data sets one after the other. A state contains the number of data sets that no learner has drawn,
+    that one learner has drawn, that two learners have drawn, and so on.
 
     >>> {total: round(p, 4) for total, p in compute_overlap_distribution(4, 2, 2).items()}  # hypergeometric: 1, 4, 1 of 6
     {0: 0.1667, 1: 0.6667, 2: 0.1667}
@@ -140,7 +140,10 @@ def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> 
 
 
 def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, ...]]:
-    """List the numbers of items of each kind that add up to `count`: (2, 1) and 2 give (1, 1) and (2, 0)."""
+    """List all ways to pick `count` items if `available` contains the number of items of each kind.
+
+    For example, (2, 1) and 2 give (1, 1) and (2, 0).
+    """
     if not available:
         if not count:
             yield ()

@@ -176,7 +176,7 @@ def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dic
 
 
 def _explain_puzzle(data: ImbalancedData, averages: FoldAverages) -> dict[str, Any] | None:
-    """Return the proportion of test rows on which Chi abstains, and its AUC; None if the data set was not run."""
+    """Return Chi's abstention rate and AUC on the puzzling data set; None if either is not available."""
     rows = averages.frame.query("dataset == @_PUZZLE and learner == 'Chi' and scheme == @averages.bases[0]")
     abstention_rate = measure_abstention(data)
     if abstention_rate is None or not len(rows):

@@ -24,8 +24,9 @@ class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     """Balance the classes of the training set by SMOTE, then fit a learner.
 
     SMOTE works as in KEEL, which differs from imbalanced-learn. Columns are scaled by their range to compute distances. A copy
-    of a case does not count as its neighbour. The cases of the rare class take turns in random order. A case with too few
-    neighbours uses the neighbours that it has. A nominal value is copied at random from one of the two parents.
+    of a case does not count as its neighbour. Each synthetic case starts from a case of the rare class. These cases are used in
+    turn, in random order. If a case has too few neighbours, all of them are used. A nominal value is copied at random from
+    either the case or its neighbour.
 
     >>> from fairtrial.learners import NearestNeighbours
     >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [8.0]]), np.array(["a", "a", "b", "b", "b", "b"])
@@ -82,7 +83,10 @@ class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 def make_synthetic_cases(
     values: FloatArray, is_nominal: Any, rare: IntArray, n_cases: int, neighbours: int, seed: Any
 ) -> FloatArray:
-    """Create cases on the lines between cases of the rare class and their nearest neighbours; nominal values are codes.
+    """Create synthetic cases between cases of the rare class and their nearest neighbours.
+
+    The numeric values are those of a random point on the line segment between the two cases. A nominal value (a code) is copied
+    at random from one of the two cases.
 
     >>> values, is_nominal = np.array([[0.0, 9.0], [1.0, 9.0], [8.0, 9.0]]), np.array([False, False])
     >>> cases = make_synthetic_cases(values, is_nominal, np.array([0, 1]), 3, 5, 1)
@@ -100,7 +104,10 @@ def make_synthetic_cases(
 
 
 def _find_neighbours(cases: FloatArray, ranges: FloatArray, is_nominal: Any, neighbours: int) -> tuple[IntArray, IntArray]:
-    """Find and count the nearest neighbours of each case, without its copies; a case without any is its own neighbour."""
+    """Find the nearest neighbours of each case, and count them.
+
+    Identical cases do not count as neighbours. A case that has no neighbour is its own neighbour.
+    """
     distances = np.zeros((len(cases), len(cases)))
     for column in range(cases.shape[1]):
         difference = cases[:, None, column] - cases[None, :, column]
@@ -127,7 +134,7 @@ def _to_matrix(X: Any) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
 
 
 def _append_rows(X: Any, values: FloatArray, synthetic: FloatArray) -> Any:
-    """Append the synthetic rows; a frame keeps its column types."""
+    """Append the synthetic rows, and keep the column types of a frame."""
     import pandas as pd
 
     rows = np.vstack([values, synthetic])
@@ -178,5 +185,5 @@ class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.learner_.predict(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the second class's proportion of the matching degrees of rules minus the first class's proportion."""
+        """Compute the proportion of the second class in the sum of matching degrees, minus that of the first class."""
         return np.asarray(self.learner_.decision_function(X))

@@ -166,7 +166,7 @@ class Simulation:
     def levels(self) -> pd.DataFrame:
         """The bias and error of each scheme for each factor level and estimand.
 
-        The first factor is "all".
+        The first factor, "all", covers all problems.
         """
         import pandas as pd
 
@@ -178,14 +178,17 @@ class Simulation:
         return frame[["factor", "level", *(column for column in frame if column not in ("factor", "level"))]]
 
     def estimate(self, name: str, scheme: str, estimand: str) -> IntervalEstimate:
-        """Return `bias` or `excess` over all problems and learners, with an interval over samples."""
+        """Return the mean `bias` or `excess` over all problems and learners, with an interval over samples."""
         frame = self.levels
         row: Any = frame[(frame["factor"] == "all") & (frame["scheme"] == scheme) & (frame["estimand"] == estimand)].iloc[0]
         return IntervalEstimate(row[name], row[f"{name}_low"], row[f"{name}_high"], int(row["replicates"]) - 1)
 
     @cached_property
     def _errors(self) -> pd.DataFrame:
-        """Errors of all estimates for both estimands; `excess` is the squared error minus that of SCV on the same sample."""
+        """Errors of all estimates for both estimands.
+
+        The column `excess` is the squared error minus that of SCV on the same sample.
+        """
         import pandas as pd
 
         keys = [*_CELL, "replicate", "learner"]
@@ -294,7 +297,10 @@ def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
 
 
 def simulate_replicate(structure: str, n_rows: int, proportion: float, replicate: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Estimate the performance of all learners from one sample by all schemes, and measure it on new rows."""
+    """Estimate the performance of all learners from one sample, and measure their true performance on new rows.
+
+    Yield one row with the values of `COLUMNS` for each learner and scheme.
+    """
     entropy = [seed, replicate, n_rows, round(1000 * proportion), *structure.encode()]
     sample_seed, new_seed, split_seed, learner_seed = (
         int(value) for value in np.random.SeedSequence(entropy).generate_state(4)

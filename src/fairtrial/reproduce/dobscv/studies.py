@@ -123,7 +123,7 @@ class ImbalancedData:
     def list_faulty_folds(self) -> list[dict[str, Any]]:
         """List the data sets with faulty KEEL folds.
 
-        Rows of faulty folds are never tested, or are in both the training and the test set.
+        Folds are faulty if some rows are never tested, or are in both the training and the test set of a fold.
         """
         counts = [
             {"dataset": name, "untested": folds.never_tested, "leaking": int(folds.frame()["both"].sum())}
@@ -149,7 +149,7 @@ def scale_columns(dataset: Dataset, name: str) -> Dataset:
     """Drop rows with missing values and scale each numeric column to 0..1.
 
     A column is scaled by its declared range, or by its observed range if none is declared. The rarer class is renamed to
-    `positive` and the other to `negative`, unless the classes already have these names. The class `?` has no rows; a learner
+    `positive` and the other to `negative`, unless the classes already have these names. The class `?` has no rows. A learner
     that abstains predicts this class.
 
     >>> import pandas as pd
@@ -179,7 +179,10 @@ def _rename_classes(y: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _read_keel_folds(keel_names: Mapping[str, str]) -> dict[str, GivenFolds]:
-    """Read and scale KEEL's folds; the rows are in the order of the test sets."""
+    """Read KEEL's folds and scale their columns.
+
+    The rows are in the order of the test sets.
+    """
     from fairtrial.data import GivenFolds, read_folds
     from fairtrial.data.catalogue import list_user_folders
 
@@ -220,7 +223,10 @@ def _run_scheme(
 def _run_study(
     request: Request, data: Mapping[str, Any], spec: Mapping[str, Any], resampling: Mapping[str, Any], seed: int, name: str
 ) -> pd.DataFrame:
-    """Run a study and return its scores; `value` is (1 + TPR - FPR) / 2."""
+    """Run a study and return its scores.
+
+    The column `value` contains (1 + TPR - FPR) / 2.
+    """
     from fairtrial import Study
 
     study = Study(

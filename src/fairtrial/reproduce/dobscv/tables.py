@@ -22,7 +22,7 @@ PUBLISHED_COLUMNS = {GIVEN: "scv", SCV: "scv", LITERAL: "dobscv", SHUFFLED: "dob
 _GROUP_LIMIT = 9.0  # the paper's groups; a ratio of exactly 9.00 belongs to the upper group
 _DIGITS = 12  # decimal places of differences, so rounding errors do not make equal estimates differ
 _INTERVAL_NOTE = (
-    "The published value comes from a single run. Therefore `low` and `high` are the 95 % prediction limits of a further "
+    "The published value comes from a single run. Therefore `low` and `high` are the 95 % prediction limits for one more "
     "run like ours, minus the published value. Both limits are missing if there is only one run."
 )
 _EFFECTS_NOTE = (
@@ -34,8 +34,8 @@ _EFFECTS_NOTE = (
 )
 _AGREEMENT_NOTE = (
     "The table covers the data sets for which a row of Table 4 is available. It gives the number of these data sets, the mean "
-    "difference, the mean absolute difference, and the number of published values within the 95 % prediction interval of a "
-    "further run like ours."
+    "difference, the mean absolute difference, and the number of published values within the 95 % prediction interval for "
+    "one more run like ours."
 )
 _TABLE4_NOTE = (
     "The table shows means over runs, next to the published rows that are available to us (19 data sets if all were run). The "
@@ -46,7 +46,7 @@ _WILCOXON_NOTE = (
     "R+ is the sum of the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked, and their ranks are "
     "divided equally between R+ and R-. If the number of zero differences is odd, one of them is dropped. The published rank "
     "sums add up to 65 x 66 / 2 or 66 x 67 / 2, so the paper did the same. R+ and R- are means over runs. The interval is the "
-    "95 % prediction interval of a further run like ours, minus the published value. The p-value (normal approximation) is the "
+    "95 % prediction interval for one more run like ours, minus the published value. The p-value (normal approximation) is the "
     "median over runs. Most data sets are derived from the same few originals and are not independent, so all p-values are "
     "probably too small."
 )
@@ -85,7 +85,10 @@ class FoldAverages:
 
     @property
     def bases(self) -> list[str]:
-        """The stratified schemes with which DOB-SCV is compared; KEEL's folds come first if they were run."""
+        """The stratified schemes with which DOB-SCV is compared.
+
+        KEEL's folds come first if they were run.
+        """
         return [scheme for scheme in (GIVEN, SCV) if (self.frame["scheme"] == scheme).any()]
 
     @property
@@ -136,7 +139,9 @@ class FoldAverages:
 
 
 def rank_differences(differences: Any) -> tuple[float, float, float, int, int]:
-    """Rank differences as in the paper; return R+, R-, p, the number of positive and the number of negative differences.
+    """Rank differences as in the paper.
+
+    Return R+, R-, p, the number of positive differences and the number of negative differences.
 
     >>> rank_differences(np.array([0.3, 0.1, -0.2]))[:2]
     (4.0, 2.0)
@@ -159,7 +164,7 @@ def estimate_effects(differences: pd.DataFrame) -> dict[str, IntervalEstimate]:
 
 
 def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
-    """Estimate the mean of values by data set, with a t interval over families of data sets.
+    """Estimate the mean over data sets, with a t interval over families of data sets.
 
     A family consists of the data sets that are derived from one original: their names are equal up to the first digit. The
     deviations of a family from the mean are summed. If every data set is its own family, this is the usual t interval.
@@ -249,7 +254,10 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
 
 
 def build_table3(averages: FoldAverages) -> ResultTable:
-    """Compare the averages in each imbalance group with the published ones: AUC, deviation, difference in percent."""
+    """Compare our averages in each imbalance group with the published ones.
+
+    The averages are those of the AUC, its standard deviation over folds, and the difference in percent.
+    """
     import pandas as pd
 
     keys = ["learner", "group", "scheme"]
@@ -276,14 +284,20 @@ def build_table3(averages: FoldAverages) -> ResultTable:
 
 
 def _repeat_by_scheme(published: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Repeat the published rows for each scheme; `value` is the published column that corresponds to the scheme."""
+    """Repeat the published rows for each scheme.
+
+    The column `value` contains the published column that corresponds to the scheme.
+    """
     import pandas as pd
 
     return pd.concat([published.assign(scheme=scheme, value=published[column]) for scheme, column in columns.items()])
 
 
 def compare_our_rows(ours: pd.DataFrame, published: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Compare our values with the published ones; rows that occur only in the paper are left out."""
+    """Compare our values with the published ones.
+
+    Rows that occur only in the paper are left out.
+    """
     return compare_with_published(ours, published.merge(ours[keys], on=keys), keys)
 
 

@@ -145,7 +145,7 @@ def estimate_target_gaps(averages: FoldAverages, scheme: str) -> dict[str, Inter
 def judge_first_fold(scores: pd.DataFrame) -> Claim:
     """Judge whether estimates are lower in fold 1 of literal DOB-SCV, but not with shuffled groups.
 
-    The documentation attributes the lower estimates to outliers in fold 1; this explanation is not tested here.
+    The documentation attributes the lower estimates to outliers in fold 1. This explanation is not tested here.
     """
     text = (
         "The AUC in fold 1 of DOB-SCV literal is lower than in the other folds; with shuffled groups it is equal (within "

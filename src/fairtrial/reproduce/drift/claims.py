@@ -57,7 +57,7 @@ _SIMPLER_CLAIMS: dict[TableName, str] = {
 
 
 def build_claims(results: DriftResults, *, is_smoke: bool = False) -> dict[str, Claim]:
-    """Judge all claims and return them by name; a name is, for example, `drop populations`.
+    """Judge all claims and return them by name, for example `drop populations`.
 
     In a smoke run, the claims about our numbers are inconclusive.
     """
@@ -122,7 +122,7 @@ def judge_simpler(results: DriftResults, table: TableName) -> Claim:
 
 
 def list_required(table: TableName, differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List the quantities that are all positive if the second hypothesis is true for a table.
+    """Express the second hypothesis about a table by quantities that are all positive if the hypothesis is true.
 
     `differences` contains, for each pair, the averaged pD of the simple learner minus that of the complex learner.
 
@@ -145,7 +145,7 @@ def _subtract_from(margin: float, difference: IntervalEstimate) -> IntervalEstim
 def judge_hand(results: DriftResults) -> Claim:
     """Judge the conclusion about Hand's hypothesis by the smallest and the largest of the six differences in averaged pD.
 
-    The two are selected from six differences, so all six intervals are first widened to a joint coverage of 95 %.
+    The two extremes are selected from six differences, so all six intervals are first widened to a joint coverage of 95 %.
     """
     keys = [(table, pair) for table in TABLES for pair in results.plan.pairs]
 
@@ -291,7 +291,7 @@ def judge_repeated_errors() -> Claim:
 
 
 def summarise_claims(claims: Mapping[str, Claim], results: DriftResults) -> str:
-    """Summarize the verdicts: whether learners lose performance, which lose more, and whether the printed sizes are right."""
+    """Summarize the main verdicts, and compare the range of our averaged pD in Table I with the printed range."""
     ours = [results.get_errors("populations", learner).estimate_pd().value for learner in results.plan.learners]
     printed = tables.average_published_pd("populations").values()
     statements = (

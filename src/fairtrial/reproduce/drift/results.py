@@ -1,4 +1,4 @@
-"""Results of the simulation: the loss of each learner under drift, and the difference between paired learners.
+"""Results of the simulation: the loss of each learner under drift, and the difference between the learners of a pair.
 
 A loss is measured in percentage points of error, or by pD, the performance deterioration.
 """
@@ -52,7 +52,10 @@ class DriftErrors:
         return len(self.error)
 
     def compute_mean_loss(self, rows: IntArray) -> float:
-        """Compute the mean loss in percentage points: the error minus the error after training in the test environment."""
+        """Compute the mean loss in percentage points over the given replicates.
+
+        The loss is the error minus the error after training in the test environment.
+        """
         return float(100 * (self.error - self.ideal)[rows].mean())
 
     def compute_pd(self, rows: IntArray) -> FloatArray:
@@ -70,13 +73,19 @@ class DriftErrors:
         return jackknife(self.compute_mean_loss, self.replicates)
 
     def estimate_pd(self, *, without_test: str = "") -> IntervalEstimate:
-        """Estimate pD averaged over the changes for which it is defined, except tests in the environment `without_test`."""
+        """Estimate the average pD over the changes for which pD is defined.
+
+        Changes with tests in the environment `without_test` are left out.
+        """
         is_kept = np.array([tested_on != without_test for _, tested_on in self.changes])
         is_used = is_kept & np.isfinite(self.compute_pd(np.arange(self.replicates)))
         return jackknife(lambda rows: _mean_defined(self.compute_pd(rows)[is_used]), self.replicates)
 
     def estimate_pd_difference(self, other: DriftErrors) -> IntervalEstimate:
-        """Estimate the averaged pD of this learner minus that of the other, over the changes for which both are defined."""
+        """Estimate the averaged pD of this learner minus that of the other.
+
+        The averages include only the changes for which the pD of both learners is defined.
+        """
         rows = np.arange(self.replicates)
         is_defined = np.isfinite(self.compute_pd(rows)) & np.isfinite(other.compute_pd(rows))
         return jackknife(
@@ -99,7 +108,7 @@ class DriftErrors:
 def jackknife(statistic: Callable[[IntArray], float], n: int) -> IntervalEstimate:
     """Estimate a statistic of n replicates with a t interval from its jackknife pseudo-values (Tukey 1958).
 
-    The limits are NaN for fewer than MIN_REPLICATES replicates.
+    The limits are NaN if there are fewer than `MIN_REPLICATES` replicates.
 
     >>> values = np.array([1.0, 2.0, 4.0])  # for a mean, this is the usual t interval
     >>> jackknife(lambda rows: float(values[rows].mean()), 3).format("{:.2f}")
@@ -130,8 +139,8 @@ class DriftResults:
     def build_cells(self, table: TableName) -> pd.DataFrame:
         """Build the rows of a table for the main variant.
 
-        Tables I and II include the usual population as the only unchanged environment. Table III includes all unchanged
-        environments.
+        Rows without a change of environment are included only for the usual population in Tables I and II, but for all
+        environments in Table III.
         """
         import pandas as pd
 
@@ -169,7 +178,10 @@ class DriftResults:
         ]
 
     def estimate_mean_error_difference(self, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
-        """Estimate the mean of the error differences; replicates are the independent units, because tables share patients."""
+        """Estimate the mean of the error differences over all changes of the three tables.
+
+        The tables share patients. Therefore replicates are the independent units.
+        """
         simple, complicated = (
             np.hstack([self.get_errors(table, learner, variant).error for table in TABLES]) for learner in pair
         )

@@ -47,7 +47,10 @@ class DriftRun(NamedTuple):
 
 @dataclass(frozen=True)
 class DriftPlan:
-    """Settings of the study at one scale; `max_iter` limits the training of the complex network."""
+    """Settings of the study at one scale.
+
+    `max_iter` limits the number of training iterations of the complex network.
+    """
 
     n_train: int
     n_test: int
@@ -79,7 +82,10 @@ class DriftPlan:
         return tuple((simple, complicated) for simple, complicated in self.declared["pairs"])
 
     def list_runs(self, variant: str = "") -> dict[tuple[TableName, str], DriftRun]:
-        """List the runs of a variant by table and learner; runs that a variant does not change are shared with the main run."""
+        """Return the runs of a variant, keyed by table and learner.
+
+        A run that the variant does not change equals the corresponding main run, so it is simulated only once.
+        """
         changes = self.declared["variants"][variant] if variant else {}
         n_train = changes.get("n_train", self.n_train)
         codings = {name: settings["coding"] for name, settings in self.declared["learners"].items()}
@@ -98,10 +104,10 @@ class DriftPlan:
 def simulate(
     plan: DriftPlan, seed: int, jobs: int, folder: Path, progress: bool | None = False
 ) -> dict[DriftRun, EnvironmentMatrix]:
-    """Run the plan and its variants; finished runs are stored in the folder and reused.
+    """Run the plan and its variants.
 
-    All learners see the same patients, regardless of their coding. If `progress` is True, the start of each run is
-    printed; if None, it is printed only in a terminal.
+    Finished runs are stored in the folder and reused. All learners see the same patients, regardless of how the attributes are
+    coded. If `progress` is True, the start of each run is printed. If it is None, the start is printed only in a terminal.
     """
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -151,7 +157,10 @@ def _list_settings(plan: DriftPlan, run: DriftRun, seed: int) -> dict[str, Any]:
 
 
 def _simulate_run(plan: DriftPlan, run: DriftRun, seed: int, predictions: Path) -> EnvironmentMatrix:
-    """Run one learner; its predictions are stored after each training, so an interrupted run can be resumed."""
+    """Run one learner in the environments of one table.
+
+    The predictions on each test set are stored, so an interrupted run can be resumed.
+    """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from fairtrial.data.simulate import flu_environments
@@ -196,7 +205,7 @@ class CachedLearner(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Read the predicted classes of these rows if they are stored; otherwise predict and store them."""
+        """Return the predicted classes of the rows: read them if they are stored, otherwise predict and store them."""
         path = self.folder / f"{self._digest}-{_compute_digest(X)}.npz"
         classes = _load_classes(path)
         if classes is None:
@@ -234,7 +243,9 @@ def _load_classes(path: Path) -> npt.NDArray[Any] | None:
 
 
 def get_matrix_path(folder: Path, settings: Mapping[str, Any]) -> Path:
-    """Return the path of a run's file; different settings give different files.
+    """Return the path of a run's file.
+
+    Different settings give different files.
 
     >>> paths = [get_matrix_path(Path("runs"), {"table": "missing", "learner": "1R", "seed": seed}) for seed in (1, 2)]
     >>> paths[0].name[:11], paths[0] == paths[1]

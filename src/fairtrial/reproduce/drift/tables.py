@@ -39,10 +39,11 @@ _TABLE_NOTES: dict[TableName, str] = {
 
 
 def read_drift_tables() -> pd.DataFrame:
-    """Read the published tables: the trivial, ideal and actual error in percent, and pD, of each learner and change.
+    """Read the published tables, with a row per learner and change of environment.
 
-    Two pD values are illegible in the available text and are missing here. In Table II of this text, each row name is one line
-    below its numbers. The names and the numbers are paired in order.
+    Each row contains the trivial, ideal and actual error in percent, and pD. Two pD values are illegible in the available text
+    and are missing here. In Table II of this text, each row name is one line below its numbers. The names and the numbers are
+    paired in order.
 
     >>> read_drift_tables().groupby("table").size().to_dict()
     {'definitions': 24, 'missing': 40, 'populations': 28}
@@ -92,7 +93,9 @@ def read_published_averages() -> pd.DataFrame:
 
 
 def average_published_pd(table: TableName, *, without_test: str = "") -> dict[str, float]:
-    """Return the published averages of pD by learner, or the means of the published rows without one test environment.
+    """Return the published averages of pD by learner.
+
+    If `without_test` is given, return the means of the published rows without the tests in this environment.
 
     >>> average_published_pd("populations")
     {'1R': 0.28, 'Decision Tree': 0.05, 'Simple NN': 0.2, 'Complex NN': 0.04}
@@ -109,7 +112,9 @@ def average_published_pd(table: TableName, *, without_test: str = "") -> dict[st
 
 
 def read_unchanged_errors() -> dict[str, dict[TableName, float]]:
-    """Read the published error of each learner that is trained and tested on NGP (the usual population), by table.
+    """Read the published error of each learner trained and tested on the usual population (NGP).
+
+    The tables print this error separately, so the result contains an error for each learner and table.
 
     >>> read_unchanged_errors()["Decision Tree"]
     {'populations': 18.9, 'missing': 18.9, 'definitions': 18.6}
@@ -123,7 +128,9 @@ def read_unchanged_errors() -> dict[str, dict[TableName, float]]:
 
 
 def list_illegible(table: str | None = None) -> list[str]:
-    """List the rows of one table, or of all tables, with an illegible pD, and give the pD computed from their errors.
+    """List the rows of a table with an illegible pD, each with the pD computed from its errors.
+
+    By default, the rows of all tables are listed.
 
     >>> list_illegible("definitions")
     ['1R from FC to MC (1.00)']
@@ -138,7 +145,7 @@ def list_illegible(table: str | None = None) -> list[str]:
 
 
 def list_contradictions(rows: pd.DataFrame, tolerance: float = 0.015) -> list[str]:
-    """List the rows with a published pD that does not follow from their published errors."""
+    """List the rows whose published pD does not follow from their published errors."""
     rows = rows.assign(computed=compute_published_pd(rows))
     return [
         f"{row['learner']} from {row['trained_on']} to {row['tested_on']} "
@@ -186,7 +193,10 @@ def compare_cells(results: DriftResults, table: TableName) -> pd.DataFrame:
 
 
 def _to_long(cells: pd.DataFrame, error_factor: float) -> pd.DataFrame:
-    """Return one row per cell and quantity; pD is defined only for a change of environment, so other cells are left out."""
+    """Return one row per cell and quantity.
+
+    Cells without a change of environment are left out, because their pD is undefined.
+    """
     import pandas as pd
 
     changed = cells[cells["trained_on"] != cells["tested_on"]]
@@ -243,7 +253,10 @@ def tabulate_hypotheses(results: DriftResults) -> pd.DataFrame:
 
 
 def compare_trivial(results: DriftResults) -> pd.DataFrame:
-    """Compare trivial errors in percent; the simulated domain was designed to approximate the published ones."""
+    """Compare our trivial errors with the published ones, in percent.
+
+    The simulated domain was designed to approximate the published errors.
+    """
     import pandas as pd
 
     cells = pd.concat([results.build_cells(table) for table in TABLES])

@@ -30,7 +30,10 @@ _NOTE = (
 
 
 def build_populations() -> dict[str, Population]:
-    """Return the simulated populations by name; their Bayes errors are exact."""
+    """Return the simulated populations by name.
+
+    Their exact Bayes errors are known.
+    """
     from fairtrial.data.simulate import GaussianMixture, Ringnorm, Twonorm, Waveform
 
     return {
@@ -84,7 +87,10 @@ def compute_draws(results: Results) -> pd.DataFrame:
 
 
 def add_losses(frame: pd.DataFrame) -> pd.DataFrame:
-    """Add BRM, RLA and ELA to a frame of accuracies; the column `population` contains names from `build_populations`."""
+    """Add BRM, RLA and ELA to a frame of accuracies.
+
+    The column `population` contains names from `build_populations`.
+    """
     bayes = frame["population"].map({name: population.bayes_error for name, population in build_populations().items()})
     return frame.assign(
         bayes=bayes,
@@ -134,7 +140,10 @@ def _average_tau(taus: Mapping[str, list[float]]) -> float:
 
 
 def rank_learners(draws: pd.DataFrame) -> pd.DataFrame:
-    """Rank the learners of each population by their mean BRM, RLA and ELA at 10 % noise; the smallest loss has rank 1."""
+    """Rank the learners of each population by their mean BRM, RLA and ELA at 10 % noise.
+
+    The smallest loss has rank 1.
+    """
     judged = draws[np.isclose(draws["level"], JUDGED_LEVEL)]
     means = judged.groupby(["population", "learner"], sort=False)[["brm", "rla", "ela"]].mean()
     return means.groupby(level="population", sort=False).rank(method="min").astype(int)

@@ -160,7 +160,10 @@ def _judge_preferences(versions: Mapping[str, Table3]) -> Claim:
 
 
 def _build_claim(text: str, judge: Callable[[str], Verdict], details: str) -> Claim:
-    """Judge a claim by the main run and by its variants; `judge` takes the name of a version of table 3."""
+    """Judge a claim by the main run and by its variants.
+
+    `judge` takes the name of a version of table 3.
+    """
     return build_claim(text, lambda run: judge(RUNS[run]), details, variants=VARIANTS)
 
 
@@ -230,7 +233,10 @@ class StatementPart:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the paper about named data sets; `limited` is True if a part uses our `LOSS_LIMIT` or `SIMILAR_LOSS`."""
+    """A statement of the paper about named data sets.
+
+    `limited` is True if a part uses our `LOSS_LIMIT` or `SIMILAR_LOSS`.
+    """
 
     text: str
     datasets: tuple[str, ...]
@@ -355,10 +361,10 @@ def _judge_statement(statement: Statement, differences: Mapping[str, Mapping[str
 
 
 def find_contradictions(table: Table3, *, limited: bool = False) -> dict[str, list[str]]:
-    """Find the statements that a table contradicts on at least one data set, and take the numbers of the table as exact.
+    """Find the statements that a table contradicts on at least one data set.
 
-    If `limited` is True, check only the statements that need our `LOSS_LIMIT` or `SIMILAR_LOSS`. By default, check only the
-    other statements.
+    The numbers of the table are taken as exact. If `limited` is True, check only the statements that need our `LOSS_LIMIT` or
+    `SIMILAR_LOSS`. By default, check only the other statements.
     """
     differences = read_exact_differences(table)
     opposed = {statement.text: statement.find_opposed(differences) for statement in STATEMENTS if statement.limited is limited}
@@ -420,7 +426,7 @@ def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
 
 
 def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
-    """Estimate the differences between C4.5 and the SVM by data set, for each of our versions of table 3 and the published one.
+    """Estimate the differences between C4.5 and the SVM by data set, for each of our versions and for the paper's table 3.
 
     Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003). Intervals
     of RLA and ELA use the delta method. Data sets on which a learner failed are left out. The paper's numbers are taken as
@@ -476,7 +482,7 @@ def compute_differences(splits: pd.DataFrame, test_fraction: float) -> Differenc
 def _linearize_loss(before: Any, after: Any, maximum: float) -> Any:
     """Return a value per split: the loss computed from the mean accuracies, plus the first-order contribution of the split.
 
-    ELA is (1 - after) / before (maximum = 1); RLA is 1 - after / before (maximum = 0).
+    ELA is (1 - after) / before, with `maximum` = 1. RLA is 1 - after / before, with `maximum` = 0.
     """
     start, end = float(before.mean()), float(after.mean())
     if start == 0:
@@ -486,7 +492,10 @@ def _linearize_loss(before: Any, after: Any, maximum: float) -> Any:
 
 
 def _estimate_split_mean(values: Any, test_fraction: float) -> IntervalEstimate:
-    """Estimate the mean over splits; the interval is unknown if the splits do not vary."""
+    """Estimate the mean over splits.
+
+    The limits are NaN if the splits do not vary.
+    """
     from fairtrial.study.results.stacking import compute_half_width
 
     mean = float(values.mean())

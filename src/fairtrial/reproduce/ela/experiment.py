@@ -187,7 +187,10 @@ def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
 def run_study(
     request: Request, file: str, data: Mapping[str, Dataset], *, name: str = "", repeats: int = 1, **sections: Any
 ) -> Results:
-    """Run a study file on these data sets with two folds in a smoke run; `sections` replace the sections of the file."""
+    """Run a study file on these data sets.
+
+    `sections` replace the sections of the file with the same names. A smoke run uses two folds.
+    """
     from fairtrial import Study
 
     declared = {key: value for key, value in read_study_file("ela", file).items() if key not in ("name", "seed", "data")}
@@ -240,7 +243,10 @@ def compare_copies(request: Request, datasets: PaperDatasets, cells: TableCells,
 
 
 def run_variants(request: Request, datasets: PaperDatasets) -> Results:
-    """Run the variants of the SVM without noise on all data sets except the large ones; a quick run uses a few data sets."""
+    """Run the variants of the SVM without noise on all data sets except the large ones.
+
+    Smoke and quick runs use fewer data sets.
+    """
     small = [name for name in datasets.data if name not in LARGE]
     names = request.pick(smoke=tuple(datasets.data)[:1], quick=_QUICK_VARIANT_DATASETS, full=small)
     learners = read_study_file("ela", "variants")["learners"]
@@ -250,7 +256,10 @@ def run_variants(request: Request, datasets: PaperDatasets) -> Results:
 
 
 def tabulate_accuracies(results: Results) -> pd.DataFrame:
-    """Tabulate the accuracy of each variant by data set, in percent; the column `paper` contains the published accuracy."""
+    """Tabulate the accuracy of each variant by data set, in percent.
+
+    The column `paper` contains the published accuracy.
+    """
     accuracies = 100 * results.wide("accuracy")
     published = Table3.published().frame["acc0_svm"]
     named = accuracies.set_axis([str(name) for name in accuracies.columns], axis=1)
@@ -258,7 +267,9 @@ def tabulate_accuracies(results: Results) -> pd.DataFrame:
 
 
 def tabulate_distances(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate the mean and largest distance of each variant to the paper, and the number of data sets on which it is close.
+    """Tabulate how far the accuracies of each variant are from those of the paper.
+
+    The table contains the mean and the largest distance, and the number of data sets on which the distance is small.
 
     >>> import pandas as pd
     >>> accuracies = pd.DataFrame({"paper": [60.0, 90.0], "votes": [90.0, 91.0]}, index=["car", "iris"])
@@ -279,7 +290,10 @@ def tabulate_distances(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def run_curves(request: Request, datasets: PaperDatasets) -> Results:
-    """Run more learners at more noise levels on small, uncorrupted data sets; smoke and quick runs use a subset."""
+    """Run more learners at more noise levels on small, uncorrupted data sets.
+
+    Smoke and quick runs use fewer data sets and noise levels. A smoke run also uses fewer learners.
+    """
     declared = read_study_file("ela", "curves")
     names = request.pick(smoke=tuple(datasets.data)[:2], quick=_QUICK_CURVE_DATASETS, full=CURVE_DATASETS)
     levels = request.pick(smoke=[0, 0.3], quick=[0, 0.1, 0.3, 0.5], full=declared["conditions"]["class-noise"])
@@ -400,7 +414,10 @@ def _leave_out_worst(accuracies: pd.DataFrame, variants: pd.DataFrame) -> dict[s
 
 
 def _find_far(cells: TableCells, kind: str) -> list[dict[str, Any]]:
-    """Find accuracies of the SVM with logistic models that differ from the paper's significantly and by more than `_FAR`."""
+    """Find the accuracies of the SVM with logistic models that are far from the paper's.
+
+    An accuracy is far if it differs from the paper's significantly and by more than `_FAR` points.
+    """
     comparison = cells.compare(OTHER_CLASS if kind == "other" else ANY_CLASS)
     selected = comparison[(comparison["learner"] == SVM_LOGISTIC) & comparison["quantity"].isin([CLEAN, NOISY])]
     is_far = (selected["difference"].abs() > _FAR) & ((selected["low"] > 0) | (selected["high"] < 0))

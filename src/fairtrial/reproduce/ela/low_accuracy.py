@@ -24,7 +24,10 @@ JUDGED_LEVEL = 0.1
 
 
 def judge_low_accuracy(accuracies: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge both claims at the noise level closest to 10 %; `accuracies` is the result of `split_folds`."""
+    """Judge both claims at the noise level closest to 10 %.
+
+    `accuracies` is the result of `split_folds`.
+    """
     levels = sorted(set(accuracies["level"]))
     judged, highest = min(levels, key=lambda level: abs(level - JUDGED_LEVEL)), levels[-1]
     correlations, excesses = (

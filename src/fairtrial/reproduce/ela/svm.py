@@ -112,7 +112,7 @@ class LogisticPukSVC(Learner):
         return self.decision == "one-vs-rest" and len(self.classes_) > 2
 
     def _binary_problems(self, codes: Any) -> Iterator[tuple[tuple[int, int], BoolArray, BoolArray]]:
-        """Yield for each SVM its pair of classes, a mask of its rows, and a mask of those that belong to the second class."""
+        """Yield for each SVM its pair of classes, a mask of its rows, and whether each of these rows has the second class."""
         classes = range(len(self.classes_))
         if self._is_one_vs_rest:
             for code in classes:
@@ -145,7 +145,10 @@ class LogisticPukSVC(Learner):
 
 
 def _predict_held_out(svm: PukSVC, rows: FloatArray, is_second: BoolArray, outputs: FloatArray) -> FloatArray:
-    """Predict the outputs for held-out rows; if a class has only one row, return the outputs for the training rows."""
+    """Predict the outputs for held-out rows.
+
+    If a class has only one row, return the outputs for the training rows.
+    """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 

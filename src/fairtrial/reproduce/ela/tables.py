@@ -48,7 +48,9 @@ class WinCount:
 
     @classmethod
     def of(cls, first: pd.Series[float], second: pd.Series[float]) -> WinCount:
-        """Count the data sets on which the first value is larger and those on which it is smaller; ties are left out.
+        """Count the data sets on which the first value is larger and those on which it is smaller.
+
+        Ties are left out.
 
         >>> import pandas as pd
         >>> WinCount.of(pd.Series([1.0] * 9 + [0.0]), pd.Series([0.5] * 10))
@@ -67,7 +69,9 @@ class WinCount:
         return (self.wins > self.losses) if self.p_value < ALPHA else None
 
     def estimate_excess(self) -> IntervalEstimate:
-        """Estimate by how much the proportion of wins exceeds 1/2; the Clopper-Pearson limits agree with the sign test.
+        """Estimate by how much the proportion of wins exceeds 1/2.
+
+        The limits of Clopper and Pearson agree with the sign test.
 
         >>> WinCount(9, 1, 0.0215).estimate_excess().format("{:.3f}")
         '0.400 (0.055 to 0.497)'
@@ -101,7 +105,7 @@ class Table3:
         return len(self.frame)
 
     def estimate_difference(self, quantity: str) -> IntervalEstimate:
-        """Estimate the mean of C4.5 - SVM over the data sets."""
+        """Estimate the mean difference C4.5 - SVM over the data sets."""
         return estimate_mean(self.frame[f"{quantity}_c45"] - self.frame[f"{quantity}_svm"])
 
     def count_c45_wins(self, quantity: str) -> WinCount:
@@ -110,7 +114,9 @@ class Table3:
         return WinCount.of(c45, svm) if quantity.startswith("acc") else WinCount.of(svm, c45)
 
     def find_preferred(self, quantity: str) -> pd.Series[str]:
-        """Return the better learner on each data set; as in the paper, a tie counts for C4.5.
+        """Return the better learner on each data set.
+
+        As in the paper, a tie counts for C4.5.
 
         >>> import pandas as pd
         >>> Table3(pd.DataFrame({"ela_c45": [0.3, 0.1], "ela_svm": [0.2, 0.1]})).find_preferred("ela").tolist()
@@ -142,7 +148,10 @@ class TableCells:
 
     @classmethod
     def from_results(cls, results: Results) -> TableCells:
-        """Compute accuracies in percent, ELA and RLA with intervals; failed learners have no row."""
+        """Compute accuracies in percent, ELA and RLA with intervals.
+
+        Failed learners have no row.
+        """
         return cls(*(_compute_cells(results, noise) for noise in (OTHER_CLASS, ANY_CLASS)))
 
     def compare(self, noise: str) -> pd.DataFrame:
@@ -184,7 +193,9 @@ def _compute_cells(results: Results, noise: str) -> pd.DataFrame:
 
 
 def read_published_cells() -> pd.DataFrame:
-    """Read the paper's table 3 in long form; the rows of its SVM are repeated for both of our SVMs.
+    """Read the paper's table 3 in long form.
+
+    The rows of its SVM are repeated for both of our SVMs.
 
     >>> cells = read_published_cells()
     >>> cells[(cells["dataset"] == "car") & (cells["quantity"] == CLEAN)]["value"].tolist()
@@ -202,7 +213,10 @@ def read_published_cells() -> pd.DataFrame:
 
 
 def _pivot_cells(cells: pd.DataFrame, svm: str) -> pd.DataFrame:
-    """Arrange cells as in table 3; data sets without all eight numbers are left out."""
+    """Arrange cells as in table 3.
+
+    Data sets without all eight numbers are left out.
+    """
     columns = {
         f"{column}_{'c45' if learner == C45 else 'svm'}": (learner, quantity)
         for quantity, column in QUANTITIES.items()
@@ -334,7 +348,10 @@ def select_differences(comparison: pd.DataFrame, learner: str, quantity: str) ->
 
 
 def count_best(versions: Mapping[str, Table3]) -> pd.DataFrame:
-    """Count the data sets on which each learner is best in each version of table 3; a tie counts for C4.5."""
+    """Count the data sets on which each learner is best in each version of table 3.
+
+    A tie counts for C4.5.
+    """
     import pandas as pd
 
     rows = []

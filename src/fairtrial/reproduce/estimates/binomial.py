@@ -20,7 +20,7 @@ SIZES = (10, 25, 50, 100, 200, 1000)
 ACCURACIES = tuple(np.round(np.arange(0.50, 0.995, 0.01), 2).tolist())
 FIGURE_LEVEL = 0.90
 FIGURE_SAMPLES = 30
-FIGURE_ROWS = 100  # test rows of each sample; the chapter does not state its number
+FIGURE_ROWS = 100  # test rows of each sample; the chapter does not state the number
 _PROBLEM = "two Gaussians"
 
 
@@ -28,8 +28,8 @@ _PROBLEM = "two Gaussians"
 def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, FloatArray]:
     """Return the lower and upper limits of accuracy for 0, 1, ..., n correct predictions.
 
-    The Gaussian interval is the accuracy plus or minus z standard errors, sqrt(accuracy (1 - accuracy) / n), truncated to 0
-    and 1.
+    The Gaussian interval is the accuracy plus or minus z standard errors, truncated to [0, 1]. The standard error is
+    sqrt(accuracy (1 - accuracy) / n).
 
     >>> low, high = compute_limits("Gaussian", 100, 0.95)
     >>> low[80].round(4).item(), high[80].round(4).item()
@@ -47,7 +47,9 @@ def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, Float
 
 
 def compute_coverage(method: str, n: int, accuracies: Sequence[float], level: float = LEVEL) -> FloatArray:
-    """Compute from the binomial distribution the probability that the interval contains the true accuracy.
+    """Compute the probability that the interval contains the true accuracy, for each of `accuracies`.
+
+    The probability follows from the binomial distribution.
 
     >>> compute_coverage("Gaussian", 5, [0.5]).round(4).tolist()  # all but 0 and 5 correct predictions: 30 / 32
     [0.9375]
@@ -59,7 +61,7 @@ def compute_coverage(method: str, n: int, accuracies: Sequence[float], level: fl
 
 
 def compute_mean_width(method: str, n: int, accuracies: Sequence[float], level: float = LEVEL) -> FloatArray:
-    """Compute the expected width of the interval from the binomial distribution."""
+    """Compute the expected width of the interval from the binomial distribution, for each of `accuracies`."""
     low, high = compute_limits(method, n, level)
     width: FloatArray = (high - low) @ _compute_probabilities(n, tuple(accuracies))
     return width
@@ -88,7 +90,10 @@ def tabulate_intervals() -> pd.DataFrame:
 
 
 def summarize_intervals(exact: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean and the lowest coverage over accuracies and the mean width, by number of test rows and method."""
+    """Summarize coverage and width over all true accuracies, by number of test rows and method.
+
+    The result contains the mean and the lowest coverage, the accuracy with the lowest coverage, and the mean width.
+    """
     groups = exact.groupby(["n", "method"], sort=False)
     lowest = exact.loc[groups["coverage"].idxmin(), ["n", "method", "accuracy"]].rename(columns={"accuracy": "lowest at"})
     summary = groups.agg(mean=("coverage", "mean"), lowest=("coverage", "min"), width=("width", "mean")).reset_index()

@@ -128,7 +128,10 @@ def _judge_learners(*estimates: LearnerEstimates) -> Verdict:
 
 
 def _compare(draws: Draws, first: str, second: str, quantity: Quantity) -> LearnerEstimates:
-    """Compare two methods by learner over all cells; biases are compared only over problems with a signal."""
+    """Compare two methods by learner over all cells.
+
+    Biases are compared only over problems with a signal.
+    """
     chosen = draws.with_signal if quantity == "bias" else draws
     return chosen.estimate_by_learner(lambda own: own.compare(first, second, quantity))
 
@@ -294,8 +297,8 @@ def judge_selection(selected: SelectedModelError) -> Claim:
     """Judge the claim that the validation error of a selected model is biased, but its test error is not."""
     validation, test = (error.subtract(selected.true_error) for error in (selected.validation, selected.test))
     return Claim(
-        "The error on the validation set that selected the model underestimates the true error; the error on new rows is "
-        f"within {ERROR_MARGIN:g} of it",
+        "The error on the validation set that was used to select the model underestimates the true error; the error on new "
+        f"rows is within {ERROR_MARGIN:g} of the true error",
         combine_verdicts([judge_direction([-validation]), judge_equivalence([test], ERROR_MARGIN)]),
         f"true error {selected.true_error}; error of the best of twenty models: {selected.validation.format('{:.3f}')} on the "
         f"validation set, {selected.test.format('{:.3f}')} on new rows",
@@ -361,7 +364,10 @@ def _format_problems(estimates: Mapping[str, IntervalEstimate]) -> str:
 
 
 def _describe_variances(parts: pd.DataFrame) -> str:
-    """Describe the variances of single learners; one with more than half the variance of C4.5 counts as unstable."""
+    """Describe the variances of single learners.
+
+    A learner with more than half the variance of C4.5 counts as unstable.
+    """
     names = ["C4.5", *(BASES[name] for name in _STABLE)]
     variances = parts.groupby("learner", sort=False)["variance"].mean().mul(100)
     values = ", ".join(f"{name} {variances[name]:.1f}" for name in names)

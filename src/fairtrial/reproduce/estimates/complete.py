@@ -30,7 +30,10 @@ def count_splits(n: int, n_folds: int = 10) -> int:
 
 
 def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: int) -> FloatArray:
-    """Return the error of every split with two test rows, as a symmetric matrix indexed by these rows."""
+    """Return the error of every split with two test rows, as a symmetric matrix indexed by these rows.
+
+    The diagonal is NaN.
+    """
     n = len(y)
     first, second = np.array([test for _, test in CompleteCV(test_size=_TEST_ROWS).split(X)]).T
     is_tested = np.zeros((len(first), n), dtype=bool)
@@ -54,7 +57,7 @@ def estimate_by_partitions(errors: FloatArray, rng: np.random.Generator) -> dict
 
 
 def simulate_complete(plan: SimulationPlan, seed: int, *, progress: bool | None = False) -> pd.DataFrame:
-    """Return the estimates from each sample and the true error, in the same columns as the main simulation.
+    """Simulate samples, and return the estimates and the true error in the same columns as the main simulation.
 
     C4.5 is left out because it cannot be fitted to all training sets at once.
     """

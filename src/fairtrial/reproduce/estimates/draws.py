@@ -1,4 +1,4 @@
-"""Summaries of simulated estimates (bias, deviation, error, coverage) and comparisons of methods.
+"""Summaries of simulated estimates (bias, standard deviation, error, coverage) and comparisons of methods.
 
 All learners see the same samples and splits, so the Monte Carlo intervals treat the results of all learners on one sample as
 one observation.
@@ -34,7 +34,10 @@ class Draws:
 
     @cached_property
     def with_signal(self) -> Draws:
-        """Draws of the problems with a signal; without a signal, the size of the training set has no effect."""
+        """Draws of the problems with a signal.
+
+        Without a signal, the size of the training set does not change the error.
+        """
         return Draws(self.frame[self.frame["problem"] != NO_SIGNAL])
 
     @cached_property
@@ -59,7 +62,10 @@ class Draws:
         return pd.DataFrame([dict(zip(keys, names, strict=True)) | _summarize_cell(rows) for names, rows in groups])
 
     def estimate_bias(self, method: str) -> PooledEstimate:
-        """Estimate the mean bias over cells; a positive bias is pessimistic."""
+        """Estimate the mean bias over cells.
+
+        A positive bias is pessimistic.
+        """
         cells = [CellEstimate.from_values(key, rows["estimate"] - rows["true_error"]) for key, rows in self._iter_cells(method)]
         return PooledEstimate.from_cells(cells)
 
@@ -72,8 +78,8 @@ class Draws:
     def compare(self, first: str, second: str, quantity: Quantity) -> PooledEstimate:
         """Compare two methods on the same samples, averaged over cells.
 
-        The result is the difference between the biases. For the other quantities, it is the logarithm of the ratio of the
-        standard deviations or root mean squared errors.
+        If the quantity is "bias", the result is the bias of the first method minus that of the second. For the other
+        quantities, it is the logarithm of the ratio of their standard deviations or root mean squared errors.
         """
         cells = []
         for (key, a), (_, b) in zip(self._iter_cells(first), self._iter_cells(second), strict=True):
@@ -95,7 +101,10 @@ class Draws:
         return LearnerEstimates(estimate(self), learners)
 
     def _iter_cells(self, method: str) -> Iterator[tuple[tuple[str, int], pd.DataFrame]]:
-        """Yield for each cell the problem and number of rows, which identify its samples, and the draws of the method."""
+        """Yield the problem and number of rows of each cell, and the draws of the method.
+
+        Cells with the same problem and number of rows share their samples.
+        """
         rows = self.frame[self.frame["method"] == method]
         groups: Iterable[tuple[tuple[str, int, str], pd.DataFrame]]
         groups = rows.groupby(_CELL, sort=False, observed=True)  # type: ignore[assignment]
@@ -160,13 +169,18 @@ class CellEstimate:
 
     @property
     def contributions(self) -> pd.Series[float]:
-        """Contribution of each replicate; the squared contributions sum to the variance of the value."""
+        """Contribution of each replicate to the variance of the value.
+
+        The squared contributions sum to this variance.
+        """
         contributions: pd.Series[float] = self.influence / np.sqrt(len(self.influence) * self.degrees_of_freedom)
         return contributions
 
 
 def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean over cells with a t interval over independent samples; with too few samples, the limits are NaN.
+    """Estimate the mean over cells with a t interval over independent samples.
+
+    The limits are NaN if there are too few samples.
 
     Two learners with the same results on the same samples give the same interval as one learner:
 
@@ -187,7 +201,7 @@ def pool_proportions(cells: Sequence[CellEstimate]) -> IntervalEstimate:
     """Estimate the mean of proportions over cells with Wilson's interval for the effective number of draws.
 
     The effective number is the number of independent draws with the same variance (Korn and Graubard 1998). If the variance is
-    zero, it is the number of samples, in which a sample that several cells share is counted once.
+    zero, it is the number of different samples. A sample that several cells share counts once.
 
     >>> import pandas as pd
     >>> pool_proportions([CellEstimate.from_values(name, pd.Series([1.0] * 20)) for name in "ab"]).format("{:.3f}")
@@ -301,7 +315,9 @@ def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, s
 
 
 def format_number(number: float, digits: int, *, sign: bool = False) -> str:
-    """Format a rounded number, with more digits if it would otherwise be rounded to 0; zero has no sign.
+    """Format a rounded number, with more digits if it would otherwise be rounded to 0.
+
+    If the number is still rounded to 0, it has no sign.
 
     >>> format_number(-0.03, 1), format_number(-0.26, 1), format_number(-1e-9, 1)
     ('-0.03', '-0.3', '0.0')
@@ -310,7 +326,10 @@ def format_number(number: float, digits: int, *, sign: bool = False) -> str:
 
 
 def _count_digits(number: float, digits: int, null: int) -> int:
-    """Count the digits that distinguish a number from `null`, up to a maximum."""
+    """Return the smallest number of decimal places, at least `digits`, that distinguishes a number from `null`.
+
+    If no number of decimal places up to the maximum does so, return `digits`.
+    """
     candidates = range(digits, digits + _MAX_EXTRA_DIGITS + 1)
     return next((count for count in candidates if round(number - null, count) != 0), digits)
 

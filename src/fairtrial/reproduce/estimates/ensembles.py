@@ -61,8 +61,8 @@ def build_learners(n_members: int, seed: int) -> dict[str, Any]:
 def decompose_error(probabilities: FloatArray, predictions: IntArray) -> ErrorDecomposition:
     """Decompose the error, given true class probabilities (rows x classes) and predictions (models x rows).
 
-    Noise is caused by the randomness of the classes. Bias is the difference between the models' votes and the class
-    probabilities. Variance is caused by differences between models. Bias and variance are corrected for the finite number of
+    Noise is caused by the randomness of the classes. Bias measures how far the models' votes are from the class probabilities.
+    Variance measures how much the predictions of the models differ. Bias and variance are corrected for the finite number of
     models.
 
     >>> parts = decompose_error(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0, 0], [1, 0]]))

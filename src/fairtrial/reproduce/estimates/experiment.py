@@ -34,7 +34,7 @@ _EXACT_NOTE = (
     "The table shows the exact coverage of 95 % intervals in percent, computed from the binomial distribution. `mean` and "
     "`lowest` are the mean and the lowest coverage over true accuracies from 50 % to 99 %. `lowest at` is the accuracy with "
     "the lowest coverage, and `width` is the mean width in points. `n` is the number of test rows. The Gaussian interval is "
-    "the accuracy plus or minus 1.96 standard errors, truncated to 0 and 1."
+    "the accuracy plus or minus 1.96 standard errors, truncated to [0, 1]."
 )
 _COMPLETE_NOTE = (
     "Test sets have two rows, so 10 rows give 5 folds, and 20 rows give 10 folds. The bias, standard deviation and root mean "
@@ -53,8 +53,8 @@ _ENSEMBLES_NOTE = (
     "The table shows the expected error in points and its parts: noise, bias and variance (Kohavi and Wolpert). The noise at "
     "a row is half the sum of p (1 - p) over the classes, where p is the probability of the class. The mean noise lies between "
     "half the Bayes error and the Bayes error. `gain` is the error of the single learner minus that of the ensemble on the "
-    "same training rows, with its 95 % interval over training samples. All learners are tested on the same new rows. Bagging "
-    "averages the probabilities of its members unless its name contains 'majority vote'."
+    "same training rows, with its 95 % interval over training samples. All learners are tested on the same new rows. The "
+    "bagged learners average the probabilities of their members, except 'bagged C4.5, majority vote', which counts their votes."
 )
 
 
@@ -87,7 +87,10 @@ def run(request: Request) -> Reproduction:
 
 
 def simulate_results(plan: SimulationPlan, request: Request) -> SimulationResults:
-    """Run all simulations; only the main simulation stores its results in the output folder."""
+    """Run all simulations.
+
+    Only the main simulation stores its results in the output folder.
+    """
     seed, progress = request.seed, request.progress
     return SimulationResults(
         draws=Draws(simulation.simulate_cells(plan, seed, request.jobs, request.out, progress=progress)),
@@ -179,7 +182,9 @@ def tabulate_complete(draws: Draws) -> pd.DataFrame:
 
 
 def compute_worked_examples() -> pd.DataFrame:
-    """Compute the chapter's examples: a model that predicts "ill" for 90 patients and 10 controls, and the bootstrap.
+    """Compute the chapter's numerical examples, and compare them with the printed numbers.
+
+    The examples are a model that predicts "ill" for 90 patients and 10 controls, and bootstrap samples of 100 rows.
 
     >>> compute_worked_examples().round(3)[["quantity", "ours", "published"]].values.tolist()[1]
     ['F-measure of the same model', 0.947, 0.95]
@@ -199,9 +204,16 @@ def compute_worked_examples() -> pd.DataFrame:
     examples = [
         ("accuracy of an always positive model, %", 100 * float(accuracy(y_true, y_pred)), 90.0, 0, nan, nan),
         ("F-measure of the same model", float(f_score(y_true, y_pred, positive=1)), 0.95, 2, nan, nan),
-        ("its average accuracy over both classes, %", 100 * float(balanced_accuracy(y_true, y_pred)), 45.0, 0, balanced, nan),
+        (
+            "average accuracy per class of an always positive model, %",
+            100 * float(balanced_accuracy(y_true, y_pred)),
+            45.0,
+            0,
+            balanced,
+            nan,
+        ),
         ("probability that a bootstrap sample of 100 rows misses a row", missed, 0.368, 3, missed, exp(-1)),
-        ("proportion of distinct rows in 2000 such samples", distinct, 0.632, 3, 1 - missed, 1 - exp(-1)),
+        ("mean proportion of distinct rows in 2000 bootstrap samples of 100 rows", distinct, 0.632, 3, 1 - missed, 1 - exp(-1)),
     ]
     rows = [
         (name, ours, published, limit, assess_example(ours, published, digits, expected, limit))
@@ -211,7 +223,10 @@ def compute_worked_examples() -> pd.DataFrame:
 
 
 def assess_example(ours: float, published: float, digits: int, expected: float, limit: float) -> str:
-    """Compare a published number with ours; `expected` is the exact value, with which ours is checked.
+    """Compare a published number with ours.
+
+    `expected` is the exact value, with which our number is checked. `limit` is the limit for many rows if the chapter prints
+    this limit, otherwise NaN.
 
     >>> nan = float("nan")
     >>> assess_example(0.947, 0.95, 2, nan, nan), assess_example(0.5, 0.95, 2, nan, nan)

@@ -97,7 +97,10 @@ def draw_coverage(summary: pd.DataFrame) -> Any:
 
 
 def draw_samples(intervals: pd.DataFrame) -> Any:
-    """Draw the interval of each sample and the true accuracy as a line; intervals that miss it have another colour."""
+    """Draw the interval of each sample, and the true accuracy as a line.
+
+    Intervals that miss the true accuracy have another colour.
+    """
     import altair as alt
 
     named = intervals.assign(true_value=intervals["is_covered"].map({True: "contained", False: "missed"}))

@@ -187,7 +187,7 @@ def draw_votes(votes: pd.DataFrame) -> Any:
 
 
 def build_boosting(n_rounds: int = 3) -> pd.DataFrame:
-    """Return the points of three rounds of AdaBoost with their weights, the stump's split, and the misclassified points."""
+    """Return the points in each round of AdaBoost with their weights, the stump's split, and whether they are misclassified."""
     import pandas as pd
 
     from fairtrial.learners import AdaBoostM1, Stump

@@ -31,10 +31,10 @@ def compute_measures(y_true: Any, y_pred: Any) -> dict[str, float]:
 
 
 def tabulate_example() -> pd.DataFrame:
-    """Compute the measures of a linear model of the progression of diabetes with 95 % intervals, and again with one outlier.
+    """Compute the measures of a linear model with 95 % intervals, and again with one outlier.
 
-    The model is trained on two thirds of the 442 patients in scikit-learn's data set. To create the outlier, the largest true
-    value in the test set is multiplied by 10, as if its decimal point were misplaced.
+    The model predicts the progression of diabetes and is trained on two thirds of the 442 patients in scikit-learn's data set.
+    To create the outlier, the largest true value in the test set is multiplied by 10, as if its decimal point were misplaced.
     """
     import pandas as pd
     from sklearn.datasets import load_diabetes
@@ -58,7 +58,7 @@ def tabulate_example() -> pd.DataFrame:
 
 
 def simulate_outliers(n_samples: int, seed: int) -> pd.DataFrame:
-    """Return the logarithm of the ratio of each measure with and without one outlier, for each sample.
+    """Return the logarithm of the factor by which one outlier changes each measure, for each sample.
 
     True values are standard normal, and the errors of the predictions have a standard deviation of 0.5. An outlier moves one
     true value by 5 or 10 standard deviations of the errors.
@@ -88,6 +88,6 @@ def estimate_differences(changes: pd.DataFrame) -> list[IntervalEstimate]:
 
 
 def tabulate_outliers(changes: pd.DataFrame) -> pd.DataFrame:
-    """Return the geometric mean of the ratio of each measure with and without the outlier, by setting."""
+    """Return the geometric mean of the factor by which the outlier changes each measure, by setting."""
     means = changes.groupby(["n", "outlier"], sort=False)[list(MEASURES)].mean()
     return means.apply(np.exp).reset_index()

@@ -157,7 +157,10 @@ def _read_or_simulate(cell: SimulationCell, plan: SimulationPlan, seed: int, fol
 
 
 def simulate_cell(cell: SimulationCell, plan: SimulationPlan, seed: int) -> pd.DataFrame:
-    """Simulate all replicates of a cell; all learners see the same samples, splits and new rows."""
+    """Simulate all replicates of a cell.
+
+    All learners see the same samples, splits and new rows.
+    """
     import pandas as pd
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -180,7 +183,9 @@ def simulate_cell(cell: SimulationCell, plan: SimulationPlan, seed: int) -> pd.D
 
 
 def report_progress(items: Iterable[T], name: str, total: int, progress: bool | None) -> Iterator[T]:
-    """Print a line to stderr for each finished item; `progress=None` prints only in a terminal.
+    """Yield the items, and print a line to stderr for each finished item.
+
+    If `progress` is None, lines are printed only in a terminal. If it is False, nothing is printed.
 
     >>> list(report_progress(iter("ab"), "cell", 2, progress=False))
     ['a', 'b']
@@ -194,7 +199,11 @@ def report_progress(items: Iterable[T], name: str, total: int, progress: bool | 
 
 @dataclass(frozen=True, eq=False)
 class TrainingResamples:
-    """Training sets of a resampling scheme, given as counts of each row, and masks of the test rows of each model."""
+    """Training and test sets of a resampling scheme.
+
+    `weights` contains how often each training set contains each row. `is_tested` marks the test rows. Both arrays have one row
+    per training set and one column per row of the sample.
+    """
 
     weights: FloatArray
     is_tested: Mask

@@ -38,9 +38,10 @@ class FurtherMeasure(Protocol):
         """1 if higher values are better, otherwise -1."""
 
     def __call__(self, y_true: Classes, scores: FloatArray, ends: Sequence[int]) -> FloatArray:
-        """Compute the means over folds (repeats x 2) from y_true (repeats x rows) and scores (repeats x 2 x rows).
+        """Compute the means over folds for each repeat and both kinds of scores.
 
-        `ends` contains the end of each fold.
+        `y_true` has the shape repeats x rows, `scores` has the shape repeats x 2 x rows, and the result has the shape
+        repeats x 2. `ends` contains the end position of each fold.
         """
 
 
@@ -112,7 +113,10 @@ def compute_cell(
     folder: Path,
     further: Sequence[FurtherMeasure] = (),
 ) -> CellResult:
-    """Read the cell from the folder or compute it; cells with user measures are not saved, because their code can change."""
+    """Read a cell from the folder, or compute and save it.
+
+    Cells with user measures are neither read nor saved, because the code of these measures can change.
+    """
     settings = (_FORMAT, dataset.content_hash, dataset.name, experiment, *interpretation.plan(experiment), repeats, seed)
     key = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
     path = folder / f"{dataset.name.lower()}-{experiment}-{interpretation.name}-{key}.npz"
@@ -128,10 +132,11 @@ def compute_cell(
 
 
 def compute_errors(means: FloatArray, directions: Sequence[int] | None = None) -> FloatArray:
-    """Compute the errors: 1 if the replaced scores get a better value than naive Bayes, 0.5 if both values are equal.
+    """Compute the error of each measure in each repeat.
 
-    `means` has the shape repeats x 2 (naive Bayes, replaced scores) x measures. `directions` contains -1 for losses and 1 for
-    other measures. The error is NaN if a value is undefined.
+    The error is 1 if the replaced scores get a better value than naive Bayes, 0.5 if both values are equal, and 0 otherwise. It
+    is NaN if a value is undefined. `means` has the shape repeats x 2 (naive Bayes, replaced scores) x measures. `directions`
+    contains -1 for losses and 1 for other measures.
 
     >>> compute_errors(np.array([[[0.8], [0.9]], [[0.8], [0.8]], [[0.8], [0.7]]])).tolist()
     [[1.0], [0.5], [0.0]]
@@ -202,7 +207,9 @@ def _write(path: Path, result: CellResult) -> None:
 
 
 def estimate_over_repeats(values: npt.ArrayLike) -> IntervalEstimate:
-    """Estimate the mean in percent from one number per repeat; if all numbers are equal, the interval is unknown.
+    """Estimate the mean in percent from one number per repeat.
+
+    The limits are NaN if all numbers are equal.
 
     >>> estimate_over_repeats([0.0, 0.0, 1.0, 1.0]).format("{:.0f}"), estimate_over_repeats([1.0, 1.0]).format("{:.0f}")
     ('50 (-42 to 142)', '100 (interval unknown)')

@@ -111,8 +111,8 @@ def build_claims(
         "lowest AUC": Claim("Without noise, naive Bayes has its lowest AUC on Liver and Transfusion", *judge_lowest_auc(clean)),
         **{
             part: build(
-                f"Overall, errors are higher with noise in the {part} of the whole data set than of the training sets only "
-                "(judged as: the mean over measures and data sets)",
+                f"Overall, errors are higher with noise in the {part} of the whole data set than with noise in the {part} of "
+                "the training sets (judged as: the mean over measures and data sets)",
                 lambda cells, numbers=numbers: judge_noise_target(cells, *numbers),  # type: ignore[misc]
             )
             for part, numbers in (("classes", (1, 2)), ("attributes", (3, 4)))
@@ -202,7 +202,10 @@ def _select_cells(noisy: Cells, datasets: Sequence[str]) -> list[CellResult] | N
 
 
 def _judge_hardest_variants(runs: Mapping[str, Cells]) -> Claim:
-    """Judge whether both hard data sets have the highest mean errors; single measures and interpretations are variants."""
+    """Judge whether both hard data sets have the highest mean errors.
+
+    The individual measures and the other interpretations are variants.
+    """
     judgements = {name: judge_hardest(cells) for name, cells in runs.items()}
     by_measure = {DISPLAY_NAMES[measure]: judge_hardest(runs[""], measure) for measure in MEASURES}
     judgements |= {name: judgement for name, judgement in by_measure.items() if judgement.verdict != NOT_TESTABLE}
@@ -463,7 +466,10 @@ def list_published_hardest() -> list[str]:
 
 
 def judge_target(cells: pd.DataFrame) -> Claim:
-    """Judge our target for the agreement with Table 1; `cells` is the result of `tables.compare_cells`."""
+    """Judge our target for the agreement with Table 1.
+
+    `cells` is the result of `tables.compare_cells`.
+    """
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     text = f"At least {100 * TARGET:.0f} % of the cells of Table 1 agree within sampling error"
     if compared.empty:

@@ -55,7 +55,7 @@ class EncodedDataset:
     """An encoded data set with two classes.
 
     `codes` (columns x rows) contains -1 for missing values. `classes` contains 1 for the rarer class and 0 for the other.
-    `columns` contains the values of the codes.
+    `columns` contains the value of each code.
     """
 
     name: str
@@ -119,7 +119,10 @@ def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedD
 
 
 def _join_spect(*files: Dataset) -> Dataset:
-    """Join both files of Spect; their class is the first column, but the loader takes the last column as the class."""
+    """Join both files of Spect.
+
+    The class is the first column of these files, but the loader takes the last column as the class.
+    """
     import pandas as pd
 
     from fairtrial.data import Dataset
@@ -132,7 +135,10 @@ def _join_spect(*files: Dataset) -> Dataset:
 
 
 def _explain_missing(name: str, reason: str) -> str:
-    """Name the file to add; if a file exists but cannot be read, keep the original reason."""
+    """Name the file to add.
+
+    If a file exists but cannot be read, keep the original reason.
+    """
     names = CATALOGUE_NAMES[name] if name in CATALOGUE_NAMES else [name for names in SPECT_NAMES.values() for name in names]
     if _is_unreadable(names):
         return reason
@@ -182,7 +188,10 @@ def _build_dataset(X: pd.DataFrame, y: pd.Series[str]) -> Dataset:
 
 
 def _add_missing_category(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Turn missing values of a nominal column into a category; missing numbers stay missing."""
+    """Turn missing values of a nominal column into a category.
+
+    Missing numbers stay missing.
+    """
     if not hasattr(column.dtype, "categories") or not column.isna().any():
         return column
     return column.cat.add_categories(["?"]).fillna("?")

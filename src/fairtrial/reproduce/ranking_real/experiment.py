@@ -105,7 +105,10 @@ def _compute_cells(
     interpretations: Sequence[Interpretation],
     further: Sequence[UserMeasure],
 ) -> dict[Interpretation, list[CellResult]]:
-    """Compute the cells of each interpretation; the chosen one is also computed without noise and with user measures."""
+    """Compute the cells of each interpretation.
+
+    For the chosen interpretation, also compute the cells without noise, and add the user measures.
+    """
     tasks = [
         (dataset, number, interpretation)
         for interpretation in interpretations
@@ -127,7 +130,10 @@ def _compute_cells(
 def _compute_cylinder(
     request: Request, repeats: int, variants: Mapping[str, EncodedDataset], own: Sequence[CellResult]
 ) -> dict[str, list[CellResult]]:
-    """Compute the cells of each variant of Cylinder; `own` contains the cells of the unchanged data set."""
+    """Compute the cells of each variant of Cylinder.
+
+    `own` contains our cells of the unchanged data sets.
+    """
     tasks = [(variant, number) for variant in variants for number in NOISY_EXPERIMENTS]
 
     def compute(task: tuple[str, int]) -> CellResult:

@@ -187,7 +187,10 @@ def compare_interpretations(results: Mapping[Interpretation, Sequence[CellResult
 
 
 def build_cylinder_table(results: Mapping[str, Sequence[CellResult]], datasets: Mapping[str, EncodedDataset]) -> ResultTable:
-    """Build the table of the variants of Cylinder; the keys of both mappings are descriptions of the variants."""
+    """Build the table of the variants of Cylinder.
+
+    The keys of both mappings are descriptions of the variants.
+    """
     import pandas as pd
 
     frames = []

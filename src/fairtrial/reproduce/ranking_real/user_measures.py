@@ -1,6 +1,6 @@
 """Measures that users add to the comparison, by import path or by the name of a registered measure (`brier`).
 
-Higher values of a user's function must be better; registered measures declare their direction.
+Higher values of a user's function must be better. Registered measures declare their direction.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ class UserMeasure:
 
 
 def load_measures(paths: Iterable[str]) -> list[UserMeasure]:
-    """Load each measure once and test it on a few cases; an unusable measure raises an error before the run.
+    """Load each measure once and test it on a few cases.
+
+    A measure that cannot be used raises an error before the run.
 
     >>> [measure.name for measure in load_measures(["brier", "sklearn.metrics.roc_auc_score", "fairtrial.measures.brier"])]
     ['brier', 'roc_auc_score']
@@ -97,12 +99,14 @@ def load_measures(paths: Iterable[str]) -> list[UserMeasure]:
 
 
 def check_measures(paths: Iterable[str]) -> None:
-    """Raise an error if a measure cannot be added; each measure is tested on a few cases."""
+    """Test each measure on a few cases, and raise an error if it cannot be added."""
     load_measures(paths)
 
 
 def load_measure(path: str) -> UserMeasure:
-    """Load a measure by its path; modules in the current folder can be imported.
+    """Load a measure by its path.
+
+    Modules in the current folder can be imported.
 
     >>> load_measure("fairtrial.measures.average_precision").name
     'average_precision'
@@ -130,7 +134,7 @@ def _import(path: str) -> Any:
 
 
 def _get_registered(name: str) -> Measure:
-    """Get a registered measure; the error for an unknown name suggests a similar name."""
+    """Get a registered measure, or raise an error that suggests a similar name."""
     if name in registry:
         return registry[name]
     known = [measure.name for measure in registry.values() if isinstance(measure, (ScoreMeasure, ProbabilityMeasure))]
@@ -182,7 +186,10 @@ def _wrap_fairtrial_measure(path: str, measure: Measure) -> UserMeasure:
 def _compute_by_repeat(
     path: str, function: Callable[[Classes, FloatArray], Any], y_true: Classes, scores: FloatArray
 ) -> FloatArray:
-    """Call a function for each repeat; the value is NaN if only one class occurs."""
+    """Call a function for each repeat.
+
+    The value is NaN if only one class occurs.
+    """
     values = np.full(len(y_true), np.nan)
     for repeat, (labels, repeat_scores) in enumerate(zip(y_true, scores, strict=True)):
         if not 0 < labels.sum() < len(labels):
@@ -242,7 +249,10 @@ class UserMeasureResult:
 def compare_with_auc(
     measures: Sequence[UserMeasure], noisy: Sequence[CellResult], clean: Sequence[CellResult]
 ) -> list[UserMeasureResult]:
-    """Compare each added measure with AUC; in the cells, the added measures follow the paper's six measures."""
+    """Compare each added measure with AUC.
+
+    In the cells, the columns of the added measures follow those of the paper's six measures.
+    """
     results = []
     for column, measure in enumerate(measures, len(MEASURES)):
         errors = [cell.errors[:, column] for cell in noisy]

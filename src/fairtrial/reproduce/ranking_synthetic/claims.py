@@ -102,8 +102,10 @@ def _judge_scores(curves: CurveVariants) -> dict[str, Claim]:
     slightly_less = f"{_FIGURE_5}: AUCH is slightly less robust than AUC and taKS {_SLIGHTLY}"
     return {
         "5: sAUC": judge_order(curves, f"{_FIGURE_5}: sAUC performs worst {_MEAN}", _OTHERS_THAN_SAUC, ["sauc"]),
-        "5: KS": judge_order(curves, f"{_FIGURE_5}: KS is the next least robust {_MEAN}", rest, ["ks"]),
-        "5: H": judge_order(curves, f"{_FIGURE_5}: H follows {_MEAN}", ["auc", "auch", "taks"], ["h_measure"]),
+        "5: KS": judge_order(curves, f"{_FIGURE_5}: KS is the next least robust after sAUC {_MEAN}", rest, ["ks"]),
+        "5: H": judge_order(
+            curves, f"{_FIGURE_5}: H is the next least robust after KS {_MEAN}", ["auc", "auch", "taks"], ["h_measure"]
+        ),
         "5: AUCH": judge_order(curves, slightly_less, ["auc", "taks"], ["auch"], slightly=True),
         "5: taKS": judge_equality(curves, f"{_FIGURE_5}: AUC and taKS are almost identical", ["auc", "taks"], IDENTICAL),
     }

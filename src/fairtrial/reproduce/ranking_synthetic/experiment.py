@@ -86,7 +86,10 @@ def format_order(curve: ErrorCurve) -> str:
 
 
 def draw_curves(curves: Sequence[ErrorCurve]) -> Any:
-    """Draw the three figures of the paper side by side; taKS is dashed because it coincides with the AUC."""
+    """Draw the three figures of the paper side by side.
+
+    The line of taKS is dashed, because it coincides with that of the AUC.
+    """
     import altair as alt
 
     from fairtrial.report.figures.base import build_title, style_chart

@@ -24,7 +24,11 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class RankingNoise:
-    """A kind of noise; `levels` are in percent, and `unit` is the value of one percent in the kernel."""
+    """A kind of noise.
+
+    `levels` contains the lowest and the highest noise level in percent. `unit` is the noise level in the kernel that
+    corresponds to one percent. If `same` is true, the same noise is added to both rankings.
+    """
 
     name: str
     title: str
@@ -78,7 +82,7 @@ class ErrorCurve:
     def estimate_differences(self, first: str, second: str, confidence: float) -> list[IntervalEstimate]:
         """Estimate the difference between the errors at each noise level.
 
-        The variance is unreliable if errors are rare, so the half widths are increased by z^2 / 2n.
+        The variance is unreliable if errors are rare, so the half-widths are increased by z^2 / 2n.
         """
         from scipy.stats import norm
 
@@ -115,7 +119,10 @@ class ErrorCurve:
 def simulate_curves(
     noises: Sequence[RankingNoise], *, step: int, pairs: int, seed: int, jobs: int, progress: bool | None
 ) -> list[ErrorCurve]:
-    """Simulate an error curve for each kind of noise; `step` is in percent."""
+    """Simulate an error curve for each kind of noise.
+
+    `step` is the distance between noise levels in percent. `pairs` is the number of pairs of rankings at each level.
+    """
     tasks = [(noise, level) for noise in noises for level in noise.list_levels(step)]
     sums = run_tasks(lambda task: _count_errors(*task, pairs, seed), tasks, jobs, name="noise levels", progress=progress)
     curves = []

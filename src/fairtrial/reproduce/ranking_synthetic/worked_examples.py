@@ -57,7 +57,7 @@ class WorkedExample:
             }
 
     def count_agreeing(self) -> tuple[int, int]:
-        """Return the number of printed quantities that agree with the computed ones, and the total number of printed ones."""
+        """Count the printed quantities that agree with the computed ones, and all printed quantities."""
         values = self.compute()
         agreeing = [
             math.isclose(values[name], number, abs_tol=_TOLERANCE) or (math.isnan(number) and math.isnan(values[name]))
@@ -133,10 +133,11 @@ def find_figure_2() -> list[tuple[int, ...]]:
 
 
 def count_figure_3_e_and_f() -> tuple[int, int]:
-    """Return the number of rankings in which Figure 3e has a larger taKS than 3f, and of all rankings that the text allows.
+    """Count the rankings that the text about Figures 3e and 3f allows.
 
-    In 3e, cases 1 and 2 have the same score. In 3f, cases 4 and 5 have the same score. The ranking performance is the same in
-    3d to 3f, so equal scores belong to the same class. The models make ranking errors.
+    Return the number of rankings for which 3e has a larger taKS than 3f, and the number of all allowed rankings. In 3e, cases 1
+    and 2 have the same score. In 3f, cases 4 and 5 have the same score. The ranking performance is the same in 3d to 3f, so
+    equal scores belong to the same class. The models make ranking errors, so the perfect ranking is not allowed.
 
     >>> count_figure_3_e_and_f()
     (25, 51)

@@ -84,9 +84,9 @@ def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
 
 
 def choose_favourable(scores: FloatArray, m: int) -> FloatArray:
-    """Choose the m data sets on which learner 0 ranks best; if ranks are equal, choose those with the largest lead.
+    """Choose the m data sets on which learner 0 ranks best.
 
-    `scores` has the shape (studies, data sets, learners).
+    If ranks are equal, choose the data sets with the largest lead. `scores` has the shape (studies, data sets, learners).
 
     >>> choose_favourable(np.array([[[0.9, 0.5], [0.6, 0.7], [0.8, 0.7]]]), 2)[0, :, 0].tolist()
     [0.9, 0.8]
@@ -105,7 +105,10 @@ def is_best(scores: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def is_significantly_best(scores: FloatArray, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
-    """Return for each study whether learner 0 is significantly better than all others (exact Wilcoxon tests, Holm)."""
+    """Return for each study whether learner 0 is significantly better than every other learner.
+
+    The tests are exact Wilcoxon tests with Holm's adjustment.
+    """
     differences = scores[..., :1] - scores[..., 1:]
     n = scores.shape[1]
     ranks = np.abs(differences).argsort(axis=1).argsort(axis=1) + 1
@@ -134,9 +137,9 @@ def _compute_signed_rank_cdf(n: int) -> FloatArray:
 
 
 def judge_mediocre(frame: pd.DataFrame) -> Claim:
-    """Judge whether the worst learner is often best on the 10 of 20 data sets that favour it most.
+    """Judge whether the worst of k learners is best with a probability above 1/k on the data sets that favour it most.
 
-    Without a choice of data sets, one of k equally good learners is best with probability 1/k.
+    These are 10 of 20 data sets. Without a choice of data sets, one of k equally good learners is best with probability 1/k.
     """
     rows = frame[(frame["available"] == 20) & (frame["chosen"] == 10) & (frame["learner is"] == _MEDIOCRE)]
     rates = {
@@ -175,7 +178,10 @@ def choose_domains(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tabulate(frame: pd.DataFrame) -> pd.DataFrame:
-    """Format both rates for 20 available data sets in percent; the rate of being significantly best is in parentheses."""
+    """Format both rates for 20 available data sets in percent.
+
+    The rate of being significantly best is in parentheses.
+    """
     import pandas as pd
 
     rows = frame[frame["available"] == 20]

@@ -51,7 +51,7 @@ _PRINTED = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Draw curves and projections of the eight learners, and compute distances between the printed matrices and the ideal."""
+    """Draw curves and projections of the eight learners, and compute how far the printed matrices are from the ideal matrix."""
     results = inputs.eight_learners
     if results is not None:
         yield from build_cost_curves(results)
@@ -236,7 +236,10 @@ def build_three_domains(scores: Mapping[tuple[str, str], tuple[float, float, flo
 
 
 def _compare_scores(prefix: str, numbers: Iterable[float], printed: str) -> list[PrintedResult]:
-    """Compare three numbers with the printed ones; F1 scores and AUCs have at least two decimal places (.7 means .70)."""
+    """Compare three numbers with the printed ones.
+
+    Printed F1 scores and AUCs have at least two decimal places (.7 means .70).
+    """
     measures = (("accuracy (%)", 1), ("F1 score", 2), ("AUC", 2))
     return [
         PrintedResult(f"{prefix} {measure}", float(number), float(text), max(len(text.split(".")[1]), least_digits))
@@ -384,7 +387,10 @@ def judge_farthest(gaps: Mapping[Norm, IntervalEstimate]) -> Claim:
 
 
 def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
-    """Report the most isolated learners; the claim concerns a visual impression, so it is not testable."""
+    """Report the most isolated learners.
+
+    The claim concerns a visual impression, so it is not testable.
+    """
     if len(names) < len(_POSITIVE):
         return []
     isolated = _compute_isolation(plane).nlargest(2)
@@ -459,7 +465,10 @@ def _scale_table(y_true: Any, y_pred: Any, all_true: Any) -> Any:
 
 
 def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
-    """Draw one point per table at its errors on both classes; for two classes, this projection is exact."""
+    """Draw one point per table at its numbers of errors on both classes.
+
+    For two classes, this projection is exact.
+    """
     import altair as alt
 
     from fairtrial.report.figures.base import build_chart, build_title, encode_colour, encode_shape, style_chart
@@ -479,7 +488,10 @@ def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
 
 
 def merge_crowded_points(plane: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Return the points and edges of the figure; if at least three learners are close to Ideal, they are merged with it."""
+    """Return the points and edges of the figure.
+
+    If at least three learners are close to Ideal, they are merged with it.
+    """
     radius = np.hypot(plane.points["x"], plane.points["y"])
     near = [str(name) for name in radius.index[radius < radius.max() / 5] if name != "Ideal"]
     merged = {"Ideal", *near} if len(near) > 2 else set()

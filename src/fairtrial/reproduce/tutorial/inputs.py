@@ -37,14 +37,17 @@ DOMAINS = {
     },
 }
 EIGHT_LEARNERS = ("NB", "C4.5", "1NN", "Ripp", "SVM", "Bagg", "Boost", "RanF")
-"""The eight learners of the slides. WEKA's IBk has one neighbour by default; the study also has three neighbours (3NN)."""
+"""The eight learners of the slides. 1NN uses one neighbour, the default of WEKA's IBk. The study also contains 3NN."""
 _SMOKE_DOMAINS = ("Contact Lenses", "Hepatitis")
 _PRINTED_FOLDS = 10  # number of folds in all tables of the tutorial
 
 
 @dataclass(frozen=True)
 class TutorialInputs:
-    """Results of both studies and the Labour data set; `missing` contains the reason for each missing data set."""
+    """Results of both studies, and the Labour data set.
+
+    `missing` contains the reason for each missing data set.
+    """
 
     request: Request
     eight_learners: Results | None
@@ -54,7 +57,10 @@ class TutorialInputs:
 
     @classmethod
     def load(cls, request: Request) -> TutorialInputs:
-        """Load the data sets and run both studies; a smoke run uses two folds and two of the ten domains."""
+        """Load the data sets and run both studies.
+
+        A smoke run uses two folds and two of the ten domains.
+        """
         eight_learners, missing = _run_study("eight_learners", DOMAINS["eight_learners"], request)
         ten = DOMAINS["ten_domains"]
         names = {name: ten[name] for name in _SMOKE_DOMAINS} if request.scale == "smoke" else ten
@@ -77,7 +83,9 @@ def _run_study(name: str, names: Mapping[str, str], request: Request) -> tuple[R
 
 
 def declare_study(name: str, n_folds: int) -> dict[str, Any]:
-    """Read a study file and set its number of folds; the folds are always those of WEKA with seed 1.
+    """Read a study file and set its number of folds.
+
+    The folds are always those of WEKA with seed 1.
 
     >>> sorted(declare_study("ten_domains", 10)), declare_study("ten_domains", 10)["resampling"]["scheme"]
     (['learners', 'measures', 'name', 'resampling', 'seed'], 'weka')
@@ -108,7 +116,7 @@ def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) 
 
 @dataclass(frozen=True, eq=False)
 class PooledPredictions:
-    """All test rows of a learner on a data set, pooled over the folds as in WEKA.
+    """The predictions of a learner for all test rows of a data set, pooled over the folds as in WEKA.
 
     For each row, `priors` contains the class proportions of the training set, and `folds` contains the fold.
     """
@@ -141,7 +149,7 @@ class PooledPredictions:
 
 
 def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPredictions | None:
-    """Pool the test rows of the first repeat; None if the study does not contain them or a trial failed.
+    """Pool the predictions of the first repeat; None if the study does not contain them or a trial failed.
 
     As in WEKA, one is added to each class count when the priors are computed.
     """
@@ -171,7 +179,10 @@ def _compute_prior(results: Results, dataset: str, fold: int, codes: npt.NDArray
 
 
 def _get_probabilities(record: Any, k: int) -> npt.NDArray[np.float64]:
-    """Return the predicted probabilities; if there are none, the probability of the predicted class is 1."""
+    """Return the predicted probabilities.
+
+    If there are none, the probability of the predicted class is 1.
+    """
     if record.scores is not None and record.score_kind == "probability":
         return np.asarray(record.scores)
     return np.asarray(np.eye(k)[record.prediction])

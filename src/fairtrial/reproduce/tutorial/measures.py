@@ -21,7 +21,7 @@ PRINTED_INFORMATION = [0.66, 0.0, 0.42, 0.32, 0.59]
 
 
 def build_sections(_: TutorialInputs) -> Iterator[PageSection]:
-    """Compute all examples; they need no data sets."""
+    """Compute all examples, which need no data sets."""
     yield _build_accuracy()
     yield _build_precision_recall()
     yield _build_rare_class()
@@ -46,7 +46,10 @@ def _compute_percentages(cells: list[list[int]]) -> dict[str, float]:
 def _compare_left_right(
     left: dict[str, float], right: dict[str, float], printed: dict[str, tuple[float, int] | None]
 ) -> list[PrintedResult]:
-    """List the measures of both classifiers; `printed` contains the printed number, equal for both, and its decimal places."""
+    """List the measures of both classifiers.
+
+    `printed` contains the printed number, which is the same for both classifiers, and its number of decimal places.
+    """
     return [
         PrintedResult(f"{name}, {side} (%)", values[name], *(number or (None,)))
         for name, number in printed.items()

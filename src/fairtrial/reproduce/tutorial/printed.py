@@ -18,7 +18,10 @@ _AGREEMENT_LABELS = {True: "agrees", False: DIFFERS, None: "not printed"}
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section of the page; the template accesses `values` by the name of the section."""
+    """A section of the page.
+
+    The template accesses `values` by the name of the section.
+    """
 
     name: str
     values: Mapping[str, Any]
@@ -38,7 +41,10 @@ class DisplayedNumber(float):
     spec: str
 
     def __new__(cls, value: float, spec: str) -> DisplayedNumber:
-        """Create a number with a format specification; a value that rounds to zero is shown without a sign."""
+        """Create a number with a format specification.
+
+        A value that rounds to zero is shown without a sign.
+        """
         number = super().__new__(cls, value)
         number.spec = f"z{spec}"
         return number
@@ -77,7 +83,10 @@ class PrintedResult:
         return DisplayedNumber(value, f".{self.digits if is_exact else self.digits + 1}f")
 
     def to_row(self, digits: int | None = None) -> dict[str, Any]:
-        """Return a row of a table; `digits` is the number of decimal places if the tutorial prints no number."""
+        """Return a row of a table.
+
+        `digits` is the number of decimal places if the tutorial prints no number.
+        """
         ours = float(self.ours)
         if self.printed is None:
             displayed = DisplayedNumber(ours, ".4g" if digits is None else f".{digits}f")

@@ -84,7 +84,10 @@ def _choose_schemes(n_folds: int, request: Request) -> dict[str, Any]:
 def _estimate_errors(
     data: Dataset, learners: dict[str, Any], schemes: dict[str, Any], n_resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Estimate the errors of learners (columns) by all schemes (rows); bootstrap estimates have intervals."""
+    """Estimate the errors of learners (columns) by all schemes (rows).
+
+    Bootstrap estimates have intervals.
+    """
     import pandas as pd
 
     from fairtrial.resampling import estimate
@@ -140,7 +143,10 @@ def measure_proportion_ranges(data: Dataset, n_folds: int, n_seeds: int) -> pd.D
 
 
 def judge_stratification(ranges: pd.DataFrame, n_folds: int) -> Claim:
-    """Judge whether class proportions vary less over stratified folds; `ranges` has one row per seed."""
+    """Judge whether class proportions vary less over stratified folds than over plain folds.
+
+    `ranges` has one row per seed.
+    """
     gap = estimate_mean(100 * (ranges["plain"] - ranges["stratified"]))
     return Claim(
         "Stratification preserves the class distribution in every fold, but a purely random split does not: the proportion of "

@@ -112,7 +112,7 @@ def build_assumptions(request: Request) -> PageSection:
 
 
 def compare_paired_variances(first: Sequence[float], second: Sequence[float]) -> tuple[IntervalEstimate, float]:
-    """Estimate the logarithm of the variance ratio of paired samples with the interval and p-value of Pitman and Morgan."""
+    """Estimate the log variance ratio of paired samples, with the interval and p-value of Pitman and Morgan."""
     from scipy.stats import pearsonr, t
 
     n = len(first)
@@ -303,7 +303,10 @@ def _build_wilcoxon_on_folds() -> PageSection:
 
 
 def cross_validate_labour(data: Dataset, n_runs: int, n_folds: int) -> WrongRows:
-    """Mark the rows that C4.5 and naive Bayes misclassify in each run and fold; run r uses WEKA's folds with seed r."""
+    """Mark the rows that C4.5 and naive Bayes misclassify in each run and fold.
+
+    Run r uses WEKA's folds with seed r.
+    """
     from fairtrial.learners import C45, NaiveBayes
     from fairtrial.resampling import WekaFolds
 

@@ -47,7 +47,7 @@ BOUCKAERT = (CALIBRATED, AVERAGED_FOLDS, SORTED_RUNS)
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Run both simulations; they need no data sets."""
+    """Run both simulations, which need no data sets."""
     yield build_known_error(inputs.request)
     yield build_repeated_tests(inputs.request)
 
@@ -347,7 +347,10 @@ def _list_tests() -> dict[str, tuple[str, Callable[[FloatArray, FloatArray], Out
 
 
 def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataFrame:
-    """Return whether each test rejects at 0.05 in each replicate; an undefined p-value counts as no rejection."""
+    """Return whether each test rejects at 0.05 in each replicate.
+
+    An undefined p-value counts as no rejection.
+    """
     import pandas as pd
 
     from fairtrial.errors import UndefinedMeasureWarning
@@ -366,8 +369,8 @@ def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int)
     """Simulate accuracies (replicates x repeats x folds) of two learners, each of which uses one attribute.
 
     An attribute is normal with variance 1, and its mean is +s/2 in one class and -s/2 in the other. A learner uses the
-    threshold halfway between the class means. If both attributes have the same s, the learners are equal by symmetry. All
-    replicates have the same splits.
+    threshold halfway between the class means of the training set. If both attributes have the same s, the learners are equal by
+    symmetry. All replicates have the same splits.
     """
     from fairtrial.resampling import FiveByTwo, TenByTen
 

@@ -129,7 +129,10 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
 
 
 def judge_rows(n_agreeing: dict[str, int], n_weka: dict[str, int]) -> list[Claim]:
-    """Judge each row of the measures table; `n_weka` counts the numbers of WEKA 3.6.14 that agree with the printed row."""
+    """Judge each row of the measures table.
+
+    `n_weka` counts the numbers of WEKA 3.6.14 that agree with the printed row.
+    """
     total = len(DIGITS)
     claims = []
     for name, count in n_agreeing.items():
@@ -212,7 +215,10 @@ def _tabulate_measures(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _build_printed_ranks() -> PageSection:
-    """Rank the printed measures again; this needs no data sets."""
+    """Rank the printed measures again.
+
+    No data sets are needed.
+    """
     theirs = read_published("tutorial_breast_cancer_measures").set_index("learner")
     recomputed = _rank(theirs).ranks
     errors = [
@@ -322,7 +328,10 @@ def _build_efficiency(ours: pd.DataFrame, theirs: pd.DataFrame) -> PageSection:
 
 
 def build_ten_domains(results: Results) -> PageSection:
-    """Compare accuracies on ten domains with the printed ones, and test them if there are at least two domains."""
+    """Compare accuracies on the ten domains with the printed ones.
+
+    If at least two domains were run, also test whether the learners differ.
+    """
     theirs = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     lines = _compare_accuracies(results, theirs)
     ours = lines.pivot(index="dataset", columns="learner", values="ours")[list(LEARNERS)]

@@ -170,7 +170,7 @@ class StudyPlan:
             splits, conditions, learners = self.get_keys(data).shape
             order = np.argsort(totals, kind="stable")
             turns = np.arange(learners * conditions * splits)
-            if splits % parts == 0:  # otherwise, one part would always get the first split, which may be the smallest
+            if splits % parts == 0:  # without this shift, one part would always get the first split, which may be the smallest
                 turns += turns // splits
             dealt = order[turns % parts]
             totals += work[data] * np.bincount(dealt, minlength=parts)

@@ -88,7 +88,7 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
 class Results:
     """The results of a study, computed from the stored predictions on request.
 
-    `open_results` and `Study.run` return this object. Any measure can be computed later, for example with
+    `open_results` and `Study.run` return `Results`. Any measure can be computed later, for example with
     `results.scores("taks")`. By default, two-class measures use the second class in sorted order as the positive class. The
     study or the argument `positive` can choose another class. `positive` is a class, or a mapping of data sets to classes.
     Returned tables are copies, and computed scores are cached.
@@ -173,7 +173,7 @@ class Results:
         pandas.DataFrame
             One row per learner and pair of schemes: the mean scores over data sets, their difference, and the number of data
             sets. Further columns contain the test statistic, the p-value, and the p-value adjusted by Holm's method over all
-            rows. The effect is the rank-biserial correlation with its interval. The last column is the outcome.
+            rows. The effect is the rank-biserial correlation with its confidence interval. The last column is the outcome.
 
         Raises
         ------
@@ -288,8 +288,8 @@ class Results:
         average : str, default "auto"
             How the measure averages over classes.
         pooled : bool, default False
-            Score the test rows of all folds of a repeat together (as fold -1), because some measures need many rows. Pooling
-            assumes that predicted scores are comparable across folds, although they come from different fitted models.
+            Score the test rows of all folds of a repeat together (as fold -1). Some measures need many rows. Pooling assumes
+            that predicted scores are comparable across folds, although the scores come from different fitted models.
         **params
             Parameters of the measure.
 
@@ -312,7 +312,7 @@ class Results:
         return {name: packed for part in parts for name, packed in part._score_cache.pack_scores().items()}
 
     def frame(self) -> pd.DataFrame:
-        """Return the scores of the study's measures."""
+        """Return the scores for the measures that the study declares."""
         with _ignore_undefined():
             return self.scores()
 
@@ -327,9 +327,9 @@ class Results:
     ) -> pd.DataFrame:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
-        All learners are averaged over the same splits. A split is left out if a learner has no value on it. Learners without
-        any value on the data set do not affect this choice. A mean is NaN if a trial of the learner failed or if no common
-        split remains.
+        The scores of all learners are averaged over the same splits. A split is left out if a learner has no value on it.
+        Learners without any value on the data set do not affect this choice. A mean is NaN if a trial of the learner failed or
+        if no common split remains.
 
         Parameters
         ----------
@@ -431,8 +431,9 @@ class Results:
         measure : str or Measure, default "accuracy"
             Measure from which the losses are computed.
         by : {"dataset", "all"}, default "dataset"
-            "dataset": losses on each data set, from the splits that all learners share on both clean and noisy data. The
-            delta-method intervals refer to this data set and account for overlapping training sets (Nadeau & Bengio 2003).
+            "dataset": losses on each data set, from the splits on which all learners have a value for both clean and noisy
+            data. The delta-method intervals refer to this data set and account for overlapping training sets (Nadeau & Bengio
+            2003).
             "all": means over the data sets on which all learners have a value, with t intervals.
         alpha : float, default 0.05
             One minus the confidence level.
@@ -615,7 +616,7 @@ class Results:
         Parameters
         ----------
         measure : str or Measure, optional
-            Default: the measure that the study declares for its verdict.
+            Default: the measure of the study's verdict.
         condition : str, optional
             Name of the condition. Default: clean data.
         level : float, optional
@@ -628,7 +629,7 @@ class Results:
         alpha : float, optional
             Significance level. Default: as declared by the study, otherwise 0.05.
         rope : float, optional
-            Region of practical equivalence. Default: as declared by the study for its measure.
+            Half-width of the region of practical equivalence. Default: as declared by the study for its measure.
         failures : {"exclude", "worst-rank", "trivial"}, optional
             "exclude" leaves out learners that never succeeded, then data sets on which any other learner failed. "worst-rank"
             gives a learner the worst rank on each data set on which it failed. With a single data set, this rule applies to

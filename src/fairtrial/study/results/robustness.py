@@ -88,7 +88,7 @@ def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def _mask_common_datasets(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Make a mask of the data sets on which every learner has a value, ignoring learners without any value."""
+    """Make a mask of the rows of data sets on which every learner has a value. Learners without any value are ignored."""
     defined = frame[frame["ela"].notna()]
     keys = ["condition", "level"]
     learners = defined.groupby(keys, observed=True, dropna=False)["learner"].nunique()
@@ -123,13 +123,13 @@ def _select_valued(scores: pd.DataFrame, condition: ConditionFacts) -> pd.DataFr
 
 
 def _compute_loss(before: FloatArray, after: FloatArray, test_fraction: float, alpha: float) -> dict[str, Any]:
-    """Compute RLA and ELA of the means, with intervals by the delta method."""
+    """Compute RLA and ELA from the mean scores, with delta-method intervals."""
     start, end = float(before.mean()), float(after.mean())
     line: dict[str, Any] = {"clean": start, "noisy": end}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         loss_values = {"rla": rla(start, end, scale=1), "ela": ela(start, end, scale=1)}
-    # RLA and ELA are (constant - after) / before. The derivatives are -1 / before and -quotient / before.
+    # RLA - 1 and ELA are quotients (constant - after) / before, with the derivatives -1 / before and -quotient / before.
     quotients = {"rla": loss_values["rla"] - 1, "ela": loss_values["ela"]}
     for name, value in loss_values.items():
         half = (
@@ -161,9 +161,10 @@ def _warn_undefined_losses(frame: pd.DataFrame) -> None:
 def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
     """Compute the increase in error rate, and pD, under each condition that changes only the test set.
 
-    `errors` contains the error rate of each trial. The result has a row for each data set and learner, with these columns:
+    `errors` contains the error rate of each trial. The result has a row for each condition, data set and learner. The columns
+    include:
 
-    - `clean` and `error`: error rates of the learner trained on clean data, on the clean and on the changed test sets;
+    - `clean` and `error`: error rates on the clean and on the changed test sets, for the learner trained on clean data;
     - `loss`: `error` minus `clean` on the splits that have both, with an interval corrected for overlapping training sets;
     - `ideal`: error rate of the same learner trained under the condition (declared with part "all");
     - `trivial`: error rate of predicting the most frequent class of the changed test rows;
@@ -214,7 +215,7 @@ def _select_rates(errors: pd.DataFrame, dataset: str, learner: str) -> pd.Series
 
 
 def _compute_trivial_error(archive: Archive, trials: pd.DataFrame, dataset: str, classes: int, shift: ConditionFacts) -> float:
-    """Compute the proportion of test rows outside the most frequent class, from one trial of each split."""
+    """Compute the proportion of test rows that are not in the most frequent class, from one trial of each split."""
     shift_trials = trials[(trials["dataset"] == dataset) & (trials["status"] == "ok") & mask_condition(trials, shift)]
     numbers = shift_trials.drop_duplicates(_SPLIT_KEYS)["trial"].tolist()
     counts = np.zeros(classes)

@@ -1,4 +1,7 @@
-"""Comparison of the resampling schemes of a study, to find out whether the scores of a learner depend on the scheme."""
+"""Comparison of the resampling schemes of a study.
+
+The comparison shows whether the scores of a learner depend on the scheme.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ def compare_schemes(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05) -> 
     """Compare each pair of schemes for each learner by the Wilcoxon signed-rank test over data sets.
 
     `tables` maps each scheme to its table of mean scores, with data sets as rows and learners as columns. Holm's method adjusts
-    the p-values over all rows of the result. The effect is the rank-biserial correlation with its interval. The test results
-    are NaN for fewer than 2 data sets. The outcome is "cannot be decided" if there are too few data sets for a significant
-    p-value.
+    the p-values over all rows of the result. The effect is the rank-biserial correlation with its confidence interval. The
+    test results are NaN for fewer than 2 data sets. The outcome is "cannot be decided" if there are too few data sets for a
+    significant p-value.
     """
     import pandas as pd
 

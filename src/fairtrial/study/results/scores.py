@@ -41,7 +41,7 @@ _DEFAULT_MEASURES = ("accuracy", "auc")
 _MAX_SCORES = 1 << 20
 """Maximum number of scores in memory at the same time."""
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
-"""Measures of probabilities that are means over rows, so they can be computed for many trials at once."""
+"""Measures of probabilities that are based on means over rows, so they can be computed for many trials at once."""
 _RECALL_MEASURES = ("balanced_accuracy", "g_mean")
 """Measures that depend only on the recall of each class, not on which wrong class is predicted."""
 DEFINED, UNDEFINED, NO_SCORES, NO_PROBABILITIES, NOT_FINITE, INVALID_PROBABILITIES = range(6)
@@ -91,7 +91,7 @@ class ScoreRequest:
 
 
 def _is_builtin(measure: Measure) -> bool:
-    """Return whether a measure is part of fairtrial. If so, the version of fairtrial determines its formula."""
+    """Return whether a measure is part of fairtrial, so the version of fairtrial determines the formula."""
     return measure.formula.__module__.startswith("fairtrial.")
 
 
@@ -163,7 +163,7 @@ class ScoreCache:
     def build_table(
         self, requests: Sequence[ScoreRequest], positive: object, pooled: bool
     ) -> tuple[pd.DataFrame, list[Finding]]:
-        """Build a table with one row per trial (or repeat) and measure, and find the rows without a value."""
+        """Build a table with one row per trial (or repeat) and measure. Also return findings that report undefined values."""
         import pandas as pd
 
         frame = self._get_lines(pooled).frame
@@ -327,7 +327,7 @@ class ScoreLines:
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
     """Join the predictions of several trials. Scores are kept only if all trials have scores of the same kind.
 
-    There is one exception: if some scores are not probabilities because of abstentions, all scores are kept as decision values.
+    There is one exception. If some scores are not probabilities because of abstentions, all scores are kept as decision values.
 
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> join_predictions([one, one]).y_true.tolist()

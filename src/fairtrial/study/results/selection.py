@@ -35,7 +35,7 @@ def is_train_size(condition: ConditionFacts) -> bool:
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """Choose a condition by name and level. The default is clean data.
+    """Choose a condition by name and level. The default is clean data, or the only condition of the study.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -70,7 +70,7 @@ def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Return whether two levels are equal. Two NaN levels, as of conditions without levels, count as equal."""
+    """Return whether two levels are equal. NaN levels, which mark conditions without levels, are equal to each other."""
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 

@@ -43,7 +43,7 @@ class ClassOrder:
 
     @classmethod
     def from_facts(cls, facts: DataFacts, positive: object = None) -> ClassOrder:
-        """Sort the classes that have rows. The second of two classes is the default positive class.
+        """Build the sorted order of the classes that have rows. The second of two classes is the default positive class.
 
         >>> rare = DataFacts("rare", "", ("sick", "healthy"), np.array([0, 1, 1]), np.arange(3))
         >>> order = ClassOrder.from_facts(rare)
@@ -214,7 +214,7 @@ def find_straddling_groups(groups: IntArray, train: IntArray, test: IntArray) ->
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over splits. For a single split, the result is NaN.
+    """Compute the half-width of the t interval for a mean over splits. For a single split, the result is NaN.
 
     The variance of the mean is (1 / J + f / (1 - f)) times the variance of the J contributions (Nadeau & Bengio 2003). Here, f
     is the fraction of test rows. There are J - 1 degrees of freedom.
@@ -232,7 +232,7 @@ def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: f
 
 
 def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
-    """Compute the half-width of the t interval of a mean over independent data sets, or NaN for a single data set."""
+    """Compute the half-width of the t interval for a mean over independent data sets, or NaN for a single data set."""
     return compute_half_width(values, 0.0, alpha)
 
 
@@ -254,8 +254,8 @@ class Stack:
     def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
         """Stack trials with the same number of test rows and the same kind of scores.
 
-        Yield each stack with the indices of its trials. Trials that predict a class without rows, or give such a class a
-        positive probability, use all declared classes. Trials with and without abstentions are stacked separately.
+        Yield each stack with the indices of its trials. If a trial predicts a class without rows, or gives such a class a
+        positive probability, its stack uses all declared classes. Trials with and without abstentions are stacked separately.
         """
         groups: dict[tuple[int, str | None], list[int]] = {}
         for index, predictions in enumerate(trials):
@@ -376,14 +376,14 @@ class Stack:
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)
 
     def make_mean_rows(self) -> MeanRows:
-        """Combine the rows of all trials for measures that are means over rows."""
+        """Combine the rows of all trials for measures that are based on means over rows."""
         true, matrix, classes = self._probabilities
         return MeanRows(true.ravel(), matrix.reshape(true.size, -1), classes, true.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class MeanRows:
-    """Rows of many trials with the interface of `ProbabilityRows`. `mean` returns the mean of each trial."""
+    """Rows of many trials, with the interface of `ProbabilityRows`. `mean` returns the mean of each trial."""
 
     true: IntArray
     probabilities: FloatArray

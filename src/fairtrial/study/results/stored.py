@@ -1,4 +1,4 @@
-"""Stored scores of large studies, and a check of whether a study has changed since its scores were stored."""
+"""Store the scores of large studies, and check whether a study has changed since its scores were stored."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _SOURCE = Path(__file__).parents[2]
 def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | None = None) -> None:
     """Store the scores of a large and complete study for its declared measures, unless the file already contains them.
 
-    With `study_file`, also store the hash that `count_unchanged` compares. If the results file cannot be written, no error is
-    raised, because scores can always be computed from the predictions.
+    If `study_file` is given, also store the hash that `count_unchanged` compares. If the results file cannot be written, no
+    error is raised, because scores can always be computed from the predictions.
     """
     from fairtrial.study.results.results import open_results
 
@@ -46,7 +46,7 @@ def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | No
 
 
 def count_unchanged(path: Path, study_file: Path) -> int | None:
-    """Return the number of trials if all are stored and their inputs have not changed, otherwise None.
+    """Return the number of trials if all of them are stored and their inputs have not changed, otherwise None.
 
     Only files and installed packages are compared. Neither data sets nor learners are loaded.
     """

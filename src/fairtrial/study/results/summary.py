@@ -52,7 +52,7 @@ _WIDTH = 80
 answer_checks: Registry[Callable[[Results], Sequence[str]]] = Registry(
     "list of raised checks", group="fairtrial.answer_checks", package="fairtrial.report.checks"
 )
-"""Functions that list raised checks that may change the conclusion. The report package registers them."""
+"""Functions that list raised checks that may change the conclusion. The report package registers these functions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +296,7 @@ class StudyProgress:
 
     @property
     def state(self) -> str:
-        """`running`, `finished`, `interrupted`, `not started`, or `incomplete`.
+        """State of the study: `running`, `finished`, `interrupted`, `not started` or `incomplete`.
 
         The state is `incomplete` if trials are missing although the last run ended as planned, e.g. because it ran only a
         shard. The state is also `incomplete` if the last run may still be active on another computer.
@@ -452,7 +452,7 @@ def _describe_dataset(dataset: Any, lost: pd.DataFrame, planned: pd.DataFrame) -
 
 
 def _find_failures(trials: pd.DataFrame) -> list[Finding]:
-    """Report each cause of failures once, with all learners that it affected."""
+    """Report each cause of failure once, with all learners that it affected."""
     failed = trials[mask_failed(trials)]
     errors = failed["error"].where(failed["error"].notna(), failed["status"]).astype(str)
     causes = errors + ": " + failed["message"].fillna("").astype(str).map(generalize_message)
@@ -500,7 +500,7 @@ def summarise_times(trials: pd.DataFrame) -> pd.DataFrame:
 
 def _compute_fit_ratios(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[float], pd.Series[bool]]:
     numbers = trials[_TIME_COLUMNS].astype(np.float64).where(trials["status"] == "ok")
-    numbers["memory"] = numbers["memory"].where(numbers["memory"] > 0)  # older versions stored 0 if it was not measured
+    numbers["memory"] = numbers["memory"].where(numbers["memory"] > 0)  # older versions stored 0 if memory was not measured
     frame = numbers.groupby([trials["dataset"], trials["learner"]], sort=False, observed=True).median().reset_index()
     waits = frame["fit_time"] - frame["fit_cpu"]
     is_slow = (frame["fit_time"] > _MAX_RATIO * frame["fit_cpu"]) & (waits > _MIN_WAIT_SECONDS)
@@ -508,7 +508,10 @@ def _compute_fit_ratios(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[f
 
 
 def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
-    """Report learners whose fits took much longer than their CPU time. Their wall-clock times are not comparable."""
+    """Report learners whose fits took much longer than their CPU time.
+
+    The wall-clock times of these learners are not comparable.
+    """
     frame, _, is_slow = _compute_fit_ratios(trials)
     slow = frame[is_slow]
     if slow.empty:
@@ -518,7 +521,7 @@ def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
 
 
 def find_oversubscription(runs: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> list[Finding]:
-    """Report whether the machine had more work than its processors could handle, which makes wall-clock times too long."""
+    """Report whether the machine was oversubscribed, which makes wall-clock times too long."""
     local_runs = [run for run in runs if run.get("engine") in ("local", "dask")]
     causes = dict.fromkeys(cause for run in local_runs for cause in _list_load_causes(run))
     causes |= dict.fromkeys(_list_thread_causes(local_runs, trials))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_VALUES = 8
-"""Maximum number of different chosen numbers that are listed separately. More numbers are summarized as a range."""
+"""Maximum number of distinct numbers that are listed individually. More numbers are summarized as a range."""
 
 
 def list_choices(trials: pd.DataFrame) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def list_choices(trials: pd.DataFrame) -> pd.DataFrame:
 def count_choices(choices: pd.DataFrame) -> pd.DataFrame:
     """Count how often each value was chosen, by learner, data set and parameter.
 
-    More than 8 different numbers are summarized as a range.
+    More than 8 distinct numbers are summarized as a range.
 
     >>> import pandas as pd
     >>> line = {"learner": "knn", "dataset": "iris", "parameter": "k", "value": [3, 5, 3]}

@@ -236,8 +236,8 @@ def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, lis
 def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, list[Finding]]:
     """Assign the worst score to failed trials.
 
-    If there are several data sets, the learner's other trials on the same data set also get the worst score. Otherwise, their
-    mean would hide the failure.
+    If there are several data sets, the learner's other trials on the same data set also get the worst score. Otherwise, the
+    mean of these trials would hide the failure.
     """
     kind = "failures_worst_score"
     if scores["dataset"].nunique() > 1:

@@ -63,10 +63,10 @@ def run_study(
 ) -> RunSummary:
     """Run the trials of a study that are not yet in the results file, and store their records.
 
-    See `Study.run` for the parameters. The run ends early if `stop` is set, if the user presses Ctrl-C once, or on SIGTERM. It
-    then stores the records of finished trials. If a condition cannot be applied to any data set, a SpecError is raised before
-    the first trial. If no trial is missing, no process is started. If the results file is corrupted, its intact trials are
-    recovered and the other trials run again.
+    See `Study.run` for the parameters. The run ends early if `stop` is set, if the user presses Ctrl-C once, or if the process
+    receives SIGTERM. The records of finished trials are then stored. If a condition fails on all its data sets, a SpecError is
+    raised before the first trial. If no trial is missing, no process is started. If the results file is corrupted, its intact
+    trials are recovered and the other trials run again.
     """
     check_engine(engine, jobs)
     for status in retry:
@@ -334,7 +334,7 @@ class SentChunk:
 class InFlight:
     """The chunks that an engine has received but not yet returned.
 
-    The function `datasets` returns a data set by its content hash. It is called if a worker requests a data set.
+    The function `datasets` returns a data set by its content hash. The function is called if a worker requests a data set.
     """
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
@@ -377,8 +377,8 @@ class InFlight:
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
         """Return the records of finished chunks, after waiting up to `seconds` for the first one.
 
-        With `resend`, lost chunks are sent again. If the engine fails, this call returns the records that have arrived, and the
-        next call raises the error.
+        If `resend` is True, lost chunks are sent again. If the engine fails, this call returns the records that have arrived,
+        and the next call raises the error. If no records have arrived, this call raises the error.
         """
         records: list[TrialRecord] = []
         if self._failure is None:

@@ -151,7 +151,7 @@ def _wait_for_workers(client: Any, address: str) -> None:
 
 
 def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
-    """Raise InputError if a worker has other package versions than the coordinator.
+    """Raise InputError if the package versions of a worker differ from those of the coordinator.
 
     Workers that join later are checked when they receive a chunk.
     """

@@ -60,7 +60,10 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """Create the failure of a trial whose process could not report the failure itself. Include the printed output."""
+        """Create the failure of a trial whose process could not report it.
+
+        The failure includes the printed output.
+        """
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 
@@ -72,9 +75,10 @@ class TrialFailure:
 
     @classmethod
     def from_exit(cls, end: ProcessExit, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """Create the failure of a trial whose process ended.
+        """Create the failure of a trial whose process ended before the trial was finished.
 
-        The status is `memory` if there is a memory limit and the output contains a message that memory ran out.
+        The status is `memory` if there is a memory limit and the output reports that memory ran out. Otherwise, the status is
+        `crash`.
         """
         exit_text = end.describe()
         if limits.memory is None:
@@ -93,14 +97,19 @@ class TrialFailure:
 
 
 class TrialOutput(NamedTuple):
-    """The last output of a trial, and the stack trace that Python printed if the trial crashed or was stopped."""
+    """The end of the output of a trial, and the stack trace that Python printed, if any.
+
+    Python prints a stack trace if the trial crashes or is stopped.
+    """
 
     log: str | None
     stack: str | None
 
     @classmethod
     def parse(cls, text: str | None) -> TrialOutput:
-        """Split text into output and stack trace. Remove import folders and the frames of the worker from the trace.
+        """Split text into output and stack trace.
+
+        The stack trace is returned without import folders in file paths and without the frames of the worker.
 
         >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
         TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
@@ -163,9 +172,10 @@ def record_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> str | None:
-    """Format notes and warnings, one per line. Return None if there are none.
+    """Format notes and warnings, one per line. Return None if there is nothing to list.
 
-    Notes come first. A warning that was issued several times is listed once, with its count.
+    Notes come first. A warning that was issued several times is listed once, with its count. Warnings about deprecation,
+    imports and resources are left out.
 
     >>> with record_warnings() as caught:
     ...     for _ in range(3):
@@ -183,7 +193,10 @@ def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> st
 
 
 def to_plain_text(text: Any, length: int) -> str:
-    """Convert a value to text of at most `length` characters. Characters that UTF-8 cannot encode are escaped."""
+    """Convert a value to text of at most `length` characters.
+
+    Characters that UTF-8 cannot encode are escaped.
+    """
     return str(text).encode("utf-8", "backslashreplace").decode("utf-8")[:length]
 
 

@@ -73,9 +73,9 @@ def dry_run(
     rerun : list of str
         Learners whose stored trials would be deleted and run again.
     retry : list of {"error", "timeout", "memory", "crash"}
-        Failed trials with one of these statuses would run again.
+        Statuses of the failed trials that would run again.
     shard : tuple of int, optional
-        `(i, n)` counts only the trials of the i-th of n parts.
+        `(i, n)` divides the trials into n parts and counts only those of the i-th part.
     limits : ResourceLimits, optional
         Limits for each trial. Default: the limits of the study.
 
@@ -148,8 +148,8 @@ class DryRun:
 class DurationEstimate:
     """Estimate of how long the missing trials will take.
 
-    `seconds` is None if the duration is unknown. It includes `start_seconds`, the measured time that a worker takes to start.
-    `summary` describes the estimate and its basis.
+    `seconds` is None if the duration is unknown. Otherwise, `seconds` includes `start_seconds`, the measured time that a worker
+    takes to start. `summary` describes the estimate and its basis.
     """
 
     seconds: float | None
@@ -182,10 +182,10 @@ def estimate(
     `missing` contains the numbers of missing trials, with a row per data set and a column per learner (`StudyPlan.count`).
     `times` maps pairs of data set hash and learner hash to the mean seconds and the number of stored trials.
 
-    Unless `tries` is False, each learner without stored times runs one trial on the data set of median size, without
-    perturbation. This trial ends after 10 seconds, or at the time limit of the study if that limit is lower. On other data
-    sets, the time is assumed to be proportional to the number of rows, up to the time limit. The measured time that a worker
-    takes to start is added.
+    If `tries` is True, each learner without stored times runs one trial on the data set of median size, without perturbation.
+    The trial ends after 10 seconds, or at the time limit of the study if that limit is lower. The time that a worker takes to
+    start is also measured and added. On other data sets, the time of a trial is assumed to be proportional to the number of
+    rows, up to the time limit.
     """
     check_whole_number("jobs", jobs, 1)
     if not missing.any():
@@ -216,7 +216,10 @@ def estimate(
 
 @dataclass(frozen=True)
 class _EstimateBasis:
-    """Basis of an estimate: the learners without stored times, and the record of one trial of each learner."""
+    """Basis of an estimate: the learners without stored times, and the record of one trial of each such learner.
+
+    `data` is the index of the data set on which these trials run.
+    """
 
     plan: StudyPlan
     data: int
@@ -230,7 +233,7 @@ class _EstimateBasis:
 
     @property
     def try_seconds(self) -> float:
-        """Time limit in seconds of a trial that only serves the estimate."""
+        """Time limit, in seconds, of a trial that runs only for the estimate."""
         return min(_TRY_SECONDS, self.limit)
 
     def format_names(self, learners: Sequence[int]) -> str:
@@ -284,9 +287,10 @@ def _measure_start(supervisor: Supervisor) -> float:
 
 
 def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> tuple[dict[int, TrialRecord], float]:
-    """Compile the kernels of the learners, then run one trial of each learner on the first split of a data set.
+    """Run one trial of each learner on the first split of a data set, without perturbation.
 
-    The trials use unperturbed data. Return the records by learner, and the seconds that the worker took to start.
+    The kernels of the learners are compiled first. Return the record of each learner, and the seconds that the worker took to
+    start.
     """
     from fairtrial.learners.learner import compile_kernels  # it imports scikit-learn
 
@@ -314,9 +318,9 @@ def _get_seconds(record: TrialRecord, time_limit: float) -> float:
 
 
 class _ConditionOutcome(NamedTuple):
-    """The outcome of applying a condition to a data set. The condition and the data set are given by their indices in the plan.
+    """The outcome of applying a condition to a data set.
 
-    `message` is the error message, or None if the condition could be applied.
+    `condition` and `data` are indices in the plan. `message` is the error message, or None if the condition could be applied.
     """
 
     condition: int
@@ -352,7 +356,7 @@ def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_Condit
 
 
 def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
-    """Return the first error message if a condition fails on both the first and the last split, else None."""
+    """Apply a condition to the first and the last split. Return the first error message if both fail, else None."""
     message = None
     for split in sorted({0, len(plan.data[data].splits) - 1}):
         try:

@@ -37,9 +37,9 @@ Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
 engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
-"""Functions that open an engine, by the name of the engine or the form of its address (`dask://host:port`).
+"""Functions that open an engine. The keys are names of engines and forms of addresses (`dask://host:port`).
 
-They are called as `open(engine, jobs, packages)`.
+Each function is called as `open(engine, jobs, packages)`.
 """
 
 
@@ -64,7 +64,7 @@ class Engine:
     name: str
     executor: Executor
     work: Work
-    """Function that runs a chunk. It takes the chunk and its data set or None. It returns trial records or a `DataRequest`."""
+    """Function that takes a chunk and its data set (or None), and returns trial records or a `DataRequest`."""
     workers: Callable[[], int]
     """Returns the number of chunks that can run at once."""
     shutdown: Callable[[], None]
@@ -95,7 +95,7 @@ class Engine:
 
 
 def open_engine(engine: str | Executor = "local", jobs: int | None = None, packages: Iterable[str] = ()) -> Engine:
-    """Open an engine by its name, or use any executor.
+    """Open an engine by its name, or wrap an executor.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def check_system() -> None:
 
 
 def _find_name(engine: str) -> str:
-    """Find the registered name of an engine. For an address, this name is its form, such as `dask://host:port`."""
+    """Find the registered name of an engine. For an address, this is the form of the address, such as `dask://host:port`."""
     if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
@@ -197,7 +197,10 @@ class CheckedWork:
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Create a run that checks the versions of these packages and of those in `DECISIVE`."""
+        """Create the work of a new run.
+
+        Workers must have the same versions of these packages, and of those in `DECISIVE`, as this process.
+        """
         return cls(create_run_id(), get_versions(dict.fromkeys([*DECISIVE, *packages])))
 
     def __call__(self, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:

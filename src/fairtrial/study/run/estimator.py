@@ -46,7 +46,7 @@ class TrialLearner:
         self._bare = None if bare is None else PreparedEstimator(bare, is_bare=True)
 
     def make_estimator(self, seed: int) -> Any:
-        """Make an unfitted copy and set each unset `random_state` to the seed."""
+        """Make an unfitted copy, with the seed in each `random_state` that the study does not set."""
         return self.as_declared.make_estimator(seed)
 
     def select_estimator(self, finite: bool) -> PreparedEstimator:
@@ -60,7 +60,7 @@ class TrialLearner:
 
 
 class PreparedEstimator:
-    """An unfitted estimator, with methods that convert tables and classes to the form that it accepts."""
+    """An unfitted estimator, with methods that convert tables and classes to the form that the estimator accepts."""
 
     def __init__(self, estimator: Any, *, is_bare: bool = False) -> None:
         self.prototype = estimator
@@ -78,7 +78,7 @@ class PreparedEstimator:
         )
 
     def make_estimator(self, seed: int) -> Any:
-        """Make a copy and set each unset `random_state` to the seed."""
+        """Make a copy, with the seed in each `random_state` that the study does not set."""
         estimator = deepcopy(self.prototype)
         for *owners, last in self._paths:
             owner = estimator
@@ -200,7 +200,7 @@ def _is_reader(value: Any) -> bool:
 
 
 def _is_plain_sklearn(estimator: Any) -> bool:
-    """Return whether the estimator is a scikit-learn learner without components. It then accepts labels in any form."""
+    """Return whether the estimator is a scikit-learn learner without components. Such a learner accepts labels in any form."""
     components = (value for value in _get_parameters(estimator).values() if not isinstance(value, np.ndarray))
     alone = not any(hasattr(value, "fit") or isinstance(value, (list, tuple)) for value in components)
     return alone and type(estimator).__module__.split(".")[0] == "sklearn"
@@ -225,7 +225,10 @@ def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
 
 
 def _is_plain(estimator: Any, path: list[str]) -> bool:
-    """Return whether a parameter can be set as an attribute, because all its owners use `set_params` of scikit-learn."""
+    """Return whether a parameter can be set as an attribute instead of with `set_params`.
+
+    This is possible if all estimators on the path use scikit-learn's `set_params`, which only sets attributes.
+    """
     from sklearn.base import BaseEstimator
 
     owner = estimator

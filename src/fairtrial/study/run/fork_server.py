@@ -95,7 +95,7 @@ class Message(NamedTuple):
 class _LaunchContext(NamedTuple):
     """Import path, environment variables and working folder that a fork server inherits.
 
-    The inode distinguishes a folder from a new one with the same name.
+    The inode distinguishes the working folder from a later folder with the same name.
     """
 
     path: list[str]
@@ -123,7 +123,11 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Return whether the import path, environment variables and working folder are unchanged since the server started."""
+        """Return whether a new server would inherit the same context as the current one.
+
+        The context consists of the import path, the environment variables and the working folder. The result is also True if no
+        server is running.
+        """
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
@@ -177,7 +181,7 @@ class ForkServerClient:
         return end
 
     def wait_for_exit(self, worker: int, seconds: float) -> ProcessExit | None:
-        """Wait until the exit of the worker is reported. Return None if this takes too long."""
+        """Wait for the report that the worker has exited. Return None if no report arrives in time."""
         deadline = time.monotonic() + seconds
         while (remaining := deadline - time.monotonic()) > 0:
             message = self.receive(remaining)
@@ -231,7 +235,7 @@ class ForkServerClient:
             raise ForkServerLostError from None
 
     def _read_last_error(self) -> tuple[str, bool]:
-        """Close the fork server. Return the last line that it printed, and whether it was killed by a signal."""
+        """Close the fork server. Return the last line that the server printed, and whether a signal killed the server."""
         was_killed = False
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
@@ -251,7 +255,7 @@ def _is_readable(channel: socket.socket, seconds: float) -> bool:
 
 
 def main(control: int) -> None:
-    """Serve the supervisor at the other end of this socket until the supervisor exits."""
+    """Serve the supervisor at the other end of the socket `control` until the supervisor exits or disconnects."""
     parent = os.getppid()
     for name in _IMPORTS:
         import_module(name)

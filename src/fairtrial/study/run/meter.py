@@ -49,7 +49,7 @@ class Meter:
             self.figures[f"{name}_cpu"] = time.process_time() - cpu
 
     def measure_memory(self) -> int | None:
-        """Return the growth of the peak memory in bytes, or None if it cannot be measured."""
+        """Return the growth of the peak memory in bytes, or None if no growth can be measured."""
         growth = measure_resident_peak() - self._start
         return growth if self._is_measurable and growth > 0 else None
 

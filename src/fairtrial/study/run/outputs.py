@@ -93,8 +93,8 @@ class PredictionOutput:
         """Arrange the scores in the order of the declared classes. Return None if the learner provides no scores.
 
         A class without training rows gets probability 0, or the smallest decision value. `trained` contains the class codes of
-        the training rows. With `pairs`, decision values refer to pairs of classes, and are refused if there are more than two
-        classes.
+        the training rows. If `pairs` is True, decision values refer to pairs of classes. Such decision values are refused if
+        there are more than two classes.
 
         >>> output = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
         >>> class Fitted:
@@ -126,7 +126,10 @@ def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
 
 
 def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """Return the class code of each score column, from `classes_` or, if missing, the sorted training classes."""
+    """Return the class code of each score column.
+
+    The columns follow the order of `classes_` or, if the learner lacks this attribute, of the sorted training classes.
+    """
     codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
     classes = getattr(fitted, "classes_", None)
     class_labels = (

@@ -1,8 +1,10 @@
-"""The pool of supervisors in this process. Each chunk uses one supervisor, and idle supervisors are kept for 10 seconds.
+"""The pool of supervisors in this process.
 
-Several runs can share a process or a cluster worker. Each run has an id, which is sent with its chunks. Ending a run stops only
-the chunks of this run. A supervisor that switches to another run gets a new worker process, so no state or outdated code of a
-learner is passed on. It keeps its fork server, because a new one takes about a second to start.
+Each chunk uses one supervisor, and idle supervisors are kept for 10 seconds. Several runs can share a process or a cluster
+worker. Each run has an id, which is sent with its chunks. Ending a run stops only the chunks of this run.
+
+If a supervisor switches to another run, it gets a new worker process, so no state or outdated code of a learner is passed on.
+The supervisor keeps its fork server, because a new fork server takes about a second to start.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ _MAX_BYTES = 1 << 30
 
 
 def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
-    """Run a chunk, or return a `DataRequest` if its data set is not cached in this process. Engines call this function."""
+    """Run a chunk. Return a `DataRequest` if the data set of the chunk is not available.
+
+    Engines call this function. A data set is available if it is passed as `dataset` or cached in this process.
+    """
     if dataset is not None:
         if dataset.content_hash != chunk.data:
             raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
@@ -37,7 +42,10 @@ def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[Tr
 
 
 def end_run(run: str) -> None:
-    """Stop the chunks of a run in this process and end their worker processes. Other runs are not affected."""
+    """Stop the chunks of a run in this process and end their worker processes.
+
+    Other runs are not affected.
+    """
     _pool.end(run)
 
 
@@ -48,7 +56,10 @@ class SupervisorPool:
         self.forget()
 
     def forget(self) -> None:
-        """Reset the pool in a forked process, which has neither the threads nor the supervisors of its parent."""
+        """Reset the pool.
+
+        A forked process calls this method, because it has neither the threads nor the supervisors of its parent.
+        """
         self._lock = threading.Lock()
         self._idle: list[_IdleSupervisor] = []
         self._stops: dict[str, threading.Event] = {}
@@ -67,7 +78,10 @@ class SupervisorPool:
             self._return_supervisor(supervisor, run, stop)
 
     def end(self, run: str) -> None:
-        """End a run and its workers. Running and later chunks of the run return only the records of finished trials."""
+        """End a run and its workers.
+
+        Running chunks of the run return the records of finished trials. Later chunks of the run return no records.
+        """
         with self._lock:
             self._get_stop_event(run).set()
             supervisors = [entry.supervisor for entry in self._idle if entry.run == run]

@@ -187,7 +187,7 @@ class LiveProgress(LineProgress):
         self._live.start()
 
     def show_compilation(self, learner: str, index: int, total: int) -> None:
-        """Print a line. Until the run starts, show which learner class is being compiled."""
+        """Print a line at the first call. Until the run starts, show which learner class is being compiled."""
         from rich.console import Console
 
         self._console = self._console or Console(stderr=True)
@@ -268,7 +268,7 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """Trials per second. The value is None in the first two seconds."""
+        """Trials per second. The value is None until a trial finishes at least two seconds after the start."""
         return self._trials / self._seconds if self._last - self._started >= _MIN_RATE_SECONDS and self._trials else None
 
 

@@ -1,4 +1,7 @@
-"""Messages between a supervisor and its worker. Messages are sent through a socket, and the output of trials through a pipe."""
+"""Messages between a supervisor and its worker.
+
+Messages are sent through a socket. The output of trials is sent through a pipe.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +155,10 @@ def _to_plain(value: Any) -> Any:
 
 
 def _get_field_types(hint: Any) -> frozenset[type]:
-    """Get the types that a field of a trial record can have. A Literal is treated as text."""
+    """Get the types that a field of a trial record can have.
+
+    A Literal is treated as text. A float field can also contain an int.
+    """
     parts = get_args(hint) or (hint,)
     kinds = {str if get_origin(part) is Literal or isinstance(part, str) else part for part in parts}
     return frozenset(kinds | ({int} if float in kinds else set()))

@@ -148,7 +148,7 @@ class Supervisor:
                 self._processes.drop_worker()
                 records += [replace(refusal.record, key=task.key) for task in part.tasks]
             except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
-                # This cannot be attributed to a trial, because the fork server exited or the worker did not start.
+                # The error cannot be attributed to a trial, because the fork server exited or the worker did not start.
                 end, log = self._processes.drop_after(error)
                 index = len(records)
                 if started and index == suspect:
@@ -233,7 +233,7 @@ class _ChunkRefusedError(Exception):
 
 
 def _was_killed(end: ProcessExit | None) -> bool:
-    """Return whether SIGTERM or SIGKILL ended the process. After a crash, the signal is a different one."""
+    """Return whether SIGTERM or SIGKILL ended the process. A crash causes a different signal."""
     return end is not None and os.waitstatus_to_exitcode(end.status) in _KILL_SIGNALS
 
 
@@ -260,7 +260,10 @@ def _make_never_started_record(task: TrialTask, end: ProcessExit | None, log: st
 
 
 class WorkerLostError(Exception):
-    """Raised if the worker exited or closed its socket. `end` is its exit, or None if it only closed the socket."""
+    """Raised if the worker exited or closed its socket.
+
+    `end` is the exit of the worker, or None if the worker only closed the socket.
+    """
 
     def __init__(self, end: ProcessExit | None) -> None:
         super().__init__()

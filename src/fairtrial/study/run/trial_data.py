@@ -28,7 +28,7 @@ _NAMES = {"train": "training", "test": "test"}
 
 @dataclass(frozen=True, eq=False)
 class TrialData:
-    """A data set with class codes. If all columns are numeric, they form a matrix, otherwise a data frame.
+    """A data set with class codes. The columns form a matrix if all of them are numeric, and a data frame otherwise.
 
     `labels` contains the declared classes, and class codes are indices of `labels`. `finite` is True if all columns are numeric
     and all numbers are finite.

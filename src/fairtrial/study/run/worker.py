@@ -211,7 +211,10 @@ class ProcessState:
             self._resident = measure_resident_memory()
 
     def limit_memory(self, size: int | None) -> None:
-        """Limit the growth of the address space to `size` bytes, if the system reports its current size. None sets no limit."""
+        """Limit the further growth of the address space to `size` bytes.
+
+        No limit is set if `size` is None or if the system does not report the current size of the address space.
+        """
         used = 0 if size is None else _read_statm(0)
         if size is None or not used:
             return
@@ -231,7 +234,7 @@ class ProcessState:
     def restore(self, *, check_memory: bool) -> bool:
         """Restore the state. Return whether the process can run further trials.
 
-        With `check_memory`, the result is also False if the memory of the process has grown too much.
+        If `check_memory` is True, the result is also False if the memory of the process has grown too much.
         """
         for signal_number, handler in self._handlers.items():
             if signal.getsignal(signal_number) is not handler:
@@ -263,7 +266,10 @@ class ProcessState:
 
 
 def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
-    """Restore a resource limit as far as possible. A process can rarely raise a hard limit that was lowered."""
+    """Restore a resource limit as far as possible. Return whether it is fully restored.
+
+    A process can rarely raise a hard limit that was lowered.
+    """
     current = resource.getrlimit(resource_id)
     if current == bounds:
         return True

@@ -40,7 +40,7 @@ _MAX_STEP_LENGTH = 3
 
 @dataclass(frozen=True, eq=False)
 class NamedLearner:
-    """A learner with the preparation that it needs, and its name in the study."""
+    """A learner, wrapped with the preparation that it needs, and its name in the study."""
 
     name: str
     estimator: Any
@@ -73,7 +73,7 @@ def _prepare_given(learner: Any) -> Any:
 
 
 def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """Build a learner from its specification. With `top_level`, add the preparation that it needs."""
+    """Build a learner from its specification. If `top_level` is true, add the preparation that the learner needs."""
     if entry.learner is None or entry.object is not None:
         raise InputError("it was a Python object, which is not stored: declare it by name and parameters")
     collector = ProblemCollector()
@@ -100,7 +100,7 @@ def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_le
 def ensure_prepared(learner: Any) -> Any:
     """Wrap a learner with the preparation that it needs.
 
-    Learners that accept typed columns and missing values are not wrapped.
+    Learners that prepare the data themselves or need no preparation are not wrapped.
     """
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
         raise InputError(f"a learner must be an estimator with fit and predict, got {learner!r}")
@@ -130,7 +130,7 @@ def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> 
 
 
 def _build_instance(kind: Callable[..., Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build an instance of a class, or call a factory. A list gives positional arguments: `steps = [...]`."""
+    """Build an instance of a class, or call a factory. For a parameter such as `*steps`, a list gives the arguments."""
     collector = ProblemCollector()
     values: dict[str, Any] = {}
     with collector.collect("parameters"):

@@ -1,8 +1,8 @@
 """Rules for the code that a study file may run: installed classes and, if the user allows it, any other code.
 
 A study file may come from a stranger. Unless the user allows local code, the file can use only a few factories and the
-estimators, transformers, samplers and splitters of installed packages. In that case, parameters must not contain paths. Each
-import path is checked before anything is imported.
+estimators, transformers, samplers and splitters of installed packages, and its parameters must not contain paths. Each import
+path is checked before anything is imported.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _TEXT_KEYWORDS = (
 
 @dataclass(frozen=True)
 class CodePolicy:
-    """A policy for the code that a study may use: installed packages and, optionally, modules in the study folder."""
+    """A policy for the code that a study may use: installed packages only or, if `allow_local` is true, any code."""
 
     allow_local: bool = False
     folder: Path | None = None
@@ -155,9 +155,9 @@ def import_class(
     """Import a class by its path, `package.module.Class`.
 
     The module must belong to an installed package. Editable installs are allowed. The standard library, `__main__`, files, and
-    modules that are found only in the current folder or through PYTHONPATH are refused. With `allow_local_code`, modules in
-    `folder` (default: the current folder) are also allowed. A class in a Python file in that folder can be given as
-    `file.py:Class`.
+    modules that are found only in the current folder or through PYTHONPATH are refused. If `allow_local_code` is true, any
+    module is allowed, including the modules in `folder` (default: the current folder). A class in a Python file in that folder
+    can then be given as `file.py:Class`.
 
     >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
     'DecisionTreeClassifier'
@@ -320,7 +320,7 @@ def _is_same_file(first: str | None, second: str) -> bool:
 
 
 def _import_local(path: str, folder: Path) -> Any:
-    """Import any class, installed or local. This function is called only if the user allows local code."""
+    """Import any class or function, installed or local. The user must have allowed local code."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     if not module or not name.isidentifier():
         raise UnknownNameError(f"no class can be imported as {path!r}: write package.module.Class or file.py:Class")

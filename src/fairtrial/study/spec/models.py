@@ -171,7 +171,7 @@ def require_number(name: str, rule: str, fits: Callable[[float], bool]) -> Valid
 
 
 def parse_seconds(value: Any) -> float | str:
-    """Parse a time in seconds, given as a number or as text. "none" means no limit.
+    """Convert a time to seconds. A number is in seconds, and text has a unit. "none" means no limit.
 
     >>> parse_seconds(600), parse_seconds("10 min"), parse_seconds("1.5 h"), parse_seconds("none")
     (600, 600, 5400, 'none')
@@ -183,7 +183,7 @@ def parse_seconds(value: Any) -> float | str:
 
 
 def parse_memory(value: Any) -> int | str:
-    """Parse memory in bytes, given as a number or as text. "none" means no limit.
+    """Convert an amount of memory to bytes. A number is in bytes, and text has a unit. "none" means no limit.
 
     >>> parse_memory("2 GB"), parse_memory("512 MiB"), parse_memory(3000000)
     (2000000000, 536870912, 3000000)
@@ -469,7 +469,8 @@ class TuningSpec(SpecTable):
     parameters: Annotated[dict[str, Any], BeforeValidator(require_mapping("parameters"))] | None = None
     """Values to try: lists or, unless the search is a grid, ranges `{ low, high, log }`."""
     iterations: Annotated[int, BeforeValidator(require_whole("iterations", 1))] | None = None
-    """Number of combinations to draw. Default: 20, or all that `"halving"` can use. Not allowed for a grid."""
+    """Number of combinations to draw. Not allowed for a grid. Default: 20, but for `"halving"` all combinations or, if
+    there are ranges, as many as the number of rows allows."""
     resampling: InnerResampling = Field(default_factory=lambda: ResamplingSpec(folds=_TUNING_FOLDS))
     """Inner scheme. Default: stratified with 5 folds."""
     measure: Annotated[str, _require_text("measure")] = "accuracy"
@@ -523,7 +524,7 @@ class VerdictSpec(SpecTable):
     alpha: Annotated[float, BeforeValidator(require_number("alpha", "between 0 and 1", lambda x: 0 < x < 1))] = 0.05
     """Significance level."""
     rope: Annotated[float, BeforeValidator(require_number("rope", "at least 0", lambda x: 0 <= x < float("inf")))] | None = None
-    """Differences up to this size count as practically equivalent. Setting it adds a Bayesian test."""
+    """Differences up to this size count as practically equivalent. If `rope` is set, a Bayesian test is added."""
     failures: Annotated[str, BeforeValidator(require_choice("failures", FAILURE_POLICIES))] = "exclude"
     """How a failed trial is scored: `"exclude"`, `"worst-rank"` or `"trivial"`."""
 
@@ -617,7 +618,7 @@ class StudySpec(SpecTable):
 
     @classmethod
     def read_valid_parts(cls, mapping: Any, known_problems: Iterable[SpecProblem] = ()) -> tuple[StudySpec, list[SpecProblem]]:
-        """Build the specification from the valid parts, and return all problems, including `known_problems`.
+        """Build the specification from the valid parts of a mapping. Return it with all problems, including `known_problems`.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "resampling": {"folds": "five"}, "sede": 1}
         >>> for problem in StudySpec.read_valid_parts(values)[1]:
@@ -641,8 +642,8 @@ class StudySpec(SpecTable):
     def to_short_form(self) -> dict[str, Any]:
         """Return the specification in short form.
 
-        Repeated names are dropped. A condition with only levels becomes a list, unless a table precedes it, because TOML
-        writers put lists before tables.
+        Repeated names are dropped. A condition that has only levels becomes a list, unless it follows a condition that is a
+        table. TOML writers put lists before tables, which would change the order of the conditions.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}
         >>> short = StudySpec.from_mapping(values).to_short_form()
@@ -796,7 +797,7 @@ def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> N
 
 
 def _find_affected_path(path: KeyPath) -> KeyPath:
-    """Find the smallest part to remove: a whole data set, learner or condition, and in other sections a single key."""
+    """Find the smallest part to remove: a whole data set, learner or condition or, in other sections, a single key."""
     whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
     return path[:2] if whole else path[:3]
 

@@ -54,7 +54,7 @@ class PythonReader:
         self.collector = ProblemCollector()
 
     def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert sections to plain values. `objects` collects the objects, and `collector` the problems."""
+        """Convert sections to plain values. `objects` collects the objects, and `collector` collects the problems."""
         return {name: self._read_section(name, value) for name, value in sections.items()}
 
     def _read_section(self, name: str, value: Any) -> Any:
@@ -333,7 +333,7 @@ def serialize_learner(estimator: Any) -> dict[str, Any]:
 def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
     """Serialize conditions that differ only in level as one specification.
 
-    If the conditions cannot be rebuilt from it, a placeholder is returned.
+    Return a placeholder if the conditions cannot be rebuilt from the specification, or if they differ in other parameters.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
@@ -397,7 +397,10 @@ def _serialize_foreign_splitter(splitter: Any, scheme: Scheme) -> dict[str, Any]
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """Describe a condition without default values. None is also left out, because TOML cannot represent it."""
+    """Describe a condition without the parameters that have their default value, and without those that are None.
+
+    None is left out because TOML cannot represent it.
+    """
     description = condition.describe()
     for parameter in fields(condition):
         value = getattr(condition, parameter.name)
@@ -409,7 +412,10 @@ def _drop_defaults(condition: Any) -> dict[str, Any]:
 
 
 def _serialize_estimator(estimator: Any, within: bool = False) -> dict[str, Any]:
-    """Serialize an estimator. Inside another learner (`within`), write the preparation, which has no default there."""
+    """Serialize an estimator.
+
+    Inside another learner (`within`), the preparation is always written, because it has no default there.
+    """
     from fairtrial.learners import Prepared
     from fairtrial.study.spec.tuning import Tuned
 

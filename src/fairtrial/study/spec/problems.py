@@ -23,7 +23,7 @@ class SpecProblem(NamedTuple):
 
 
 class ProblemsError(InputError):
-    """An error with several problems, located relative to the object that is being built."""
+    """An error with several problems, whose locations are relative to the object that is being built."""
 
     def __init__(self, problems: Iterable[SpecProblem]) -> None:
         self.problems = list(problems)

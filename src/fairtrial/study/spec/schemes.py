@@ -73,7 +73,7 @@ class Scheme:
 
     @property
     def text(self) -> str:
-        """Text that describes the scheme. Together with the seed, the data and the repeat number, it determines the splits."""
+        """Text that describes the scheme. This text, the seed, the data and the repeat number determine the splits."""
         return to_canonical({"scheme": self.name} | self.parameters)
 
     @property
@@ -82,7 +82,7 @@ class Scheme:
         return self.splitter is not None and self.splitter._is_random
 
     def check(self, name: str, dataset: Dataset, given_splits: Splits | None) -> None:
-        """Check that the data set can be split, as far as possible before the splits are drawn."""
+        """Check that the data set can be split, as far as this is known before the splits are drawn."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{name} must have its own folds for the scheme 'given', got none: choose another scheme")
@@ -131,7 +131,7 @@ class Scheme:
 def _count_splits(splitter: Any) -> int:
     """Count the splits in one repeat. Return 1 if the number depends on the data."""
     if isinstance(splitter, ScikitLearnSplitter):
-        with suppress(Exception):  # the number depends on the data, or the class of the user raises an error
+        with suppress(Exception):  # the number depends on the data, or a user-defined class raises an error
             return int(splitter.splitter.get_n_splits())
         return 1
     if isinstance(splitter, (NestedCV, PairedSubsampling)):

@@ -77,14 +77,14 @@ class ParameterRange:
         return drawn if size is not None else drawn.item()
 
     def suggest(self, trial: Any, name: str) -> Any:
-        """Let an optuna trial suggest a value."""
+        """Let an Optuna trial suggest a value."""
         return (trial.suggest_int if self.is_whole else trial.suggest_float)(name, self.low, self.high, log=self.log)
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A learner that chooses its parameters on inner splits and is then fitted with the best parameters.
 
-    A search of scikit-learn or optuna selects the combinations of parameter values to try. If several combinations have the
+    A search of scikit-learn or Optuna selects the combinations of parameter values to try. If several combinations have the
     best score, the first of them is chosen. A grid is tried in alphabetical order of the parameter names and, for each
     parameter, in the order of its list. After fitting, `chosen_` contains the best parameters, and `score_` is their mean
     score. `tried_` lists all combinations with their mean scores, and `learner_` is the fitted learner.
@@ -125,7 +125,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
     fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"search": "grid", "iterations": None}
     """Parameters that were added later, with their defaults.
 
-    Defaults are left out of content hashes, so stored trials stay valid.
+    A parameter that has its default is left out of content hashes, so stored trials stay valid.
     """
 
     def __init__(
@@ -208,8 +208,9 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return HalvingGridSearchCV(self.learner, self._list_combinations(), random_state=seed, **options)
 
     def _list_combinations(self) -> list[dict[str, list[Any]]]:
-        """List all combinations, each as a one-point grid. scikit-learn would try a single grid in a different order, which
-        affects ties.
+        """List all combinations, each as a grid with one point.
+
+        scikit-learn would try a single grid in a different order, and the order decides between combinations with equal scores.
         """
         names = sorted(self.grid)
         paths = [self.get_parameter_path(name) for name in names]
@@ -315,7 +316,7 @@ def check_measure(name: str) -> str:
 
 
 def import_optuna() -> Any:
-    """Import optuna, or explain how to install it."""
+    """Import Optuna, or explain how to install it."""
     try:
         import optuna
     except ImportError:
@@ -324,7 +325,7 @@ def import_optuna() -> Any:
 
 
 def _suggest(trial: Any, name: str, values: Any) -> Any:
-    """Let an optuna trial suggest a value. List items are chosen by index, because they can be any objects."""
+    """Let an Optuna trial suggest a value. List items are chosen by index, because they can be any objects."""
     if isinstance(values, ParameterRange):
         return values.suggest(trial, name)
     return values[trial.suggest_categorical(name, list(range(len(values))))]

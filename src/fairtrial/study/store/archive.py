@@ -218,7 +218,7 @@ class StoreArchive:
     hash: str
     """Hash of the plan. If the archive contains one of several resampling schemes, the name of the scheme is appended."""
     whole: StoreArchive | None = None
-    """Archive of all schemes, if this archive contains only one of them. It keeps the file open."""
+    """Archive of all schemes, if this archive contains only one of them. This reference keeps the file open."""
     _test_rows: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
     _data: dict[int, DataFacts] = field(default_factory=dict)
 
@@ -357,7 +357,7 @@ class StoreArchive:
             return connection.execute("SELECT 1 FROM trial WHERE abstentions > 0 LIMIT 1").fetchone() is not None
 
     def read_derived(self, name: str) -> bytes | None:
-        """Return a value that was stored by `ResultsStore.write_derived` for this plan, or None if there is none."""
+        """Return a value that `ResultsStore.write_derived` stored under this name, or None if there is none."""
         with self.file.read_connection() as connection:
             return schema.read_derived(connection, name)
 

@@ -25,7 +25,7 @@ _NAN = float("nan")
 
 
 def compute_checksum(values: Iterable[Any], start: int = 0) -> int:
-    """Compute the CRC-32 checksum of values that SQLite can store. `start` is the checksum of preceding values.
+    """Compute the CRC-32 checksum of values that SQLite can store. `start` is the checksum of the preceding values.
 
     >>> compute_checksum(["ab", 1]) == compute_checksum([1], compute_checksum(["ab"])) != compute_checksum(["a", "b1"])
     True

@@ -44,7 +44,7 @@ def to_json(value: object) -> str:
 
 
 def from_json(text: str) -> Any:
-    """Read JSON. Tuples are returned as lists."""
+    """Read JSON. Tuples are stored as lists and returned as lists."""
     try:
         return json.loads(text)
     except (TypeError, ValueError) as error:
@@ -62,7 +62,7 @@ def _to_json_value(value: object) -> object:
 
 
 def encode_labels(labels: Sequence[Any]) -> str:
-    """Encode class labels with their types: text, integers, floats and booleans.
+    """Encode class labels as JSON, which preserves their types: text, integers, floats and booleans.
 
     >>> encode_labels([np.int64(0), 1]), encode_labels(["0", "1"]), encode_labels([False, True])
     ('[0, 1]', '["0", "1"]', '[false, true]')

@@ -51,7 +51,7 @@ class SQLiteFile:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteFile:
-        """Open a file for reading or, with `write`, for writing. With `create`, create the file if it is missing."""
+        """Open a file for reading or, if `write` is true, for writing. If `create` is also true, create a missing file."""
         resolved_path = Path(os.path.realpath(path))
         _check_path(resolved_path, create=write and create)
         lock = WriteLock(resolved_path) if write else None
@@ -354,8 +354,8 @@ _locked_descriptors: set[int] = set()
 class WriteLock:
     """A lock that allows only one process to write to a results file. The lock file of a killed process does no harm.
 
-    The lock is on a separate file. Locking the results file itself would require opening it a second time. Closing it
-    afterwards would release the locks of SQLite.
+    The lock is on a separate file. To lock the results file itself, the process would have to open it a second time, and
+    closing this second handle would release the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -49,7 +49,7 @@ class SQLiteStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteStore:
-        """Open a file for reading or, with `write`, for writing. With `create`, create the file if it is missing."""
+        """Open a file for reading or, if `write` is true, for writing. If `create` is also true, create a missing file."""
         return cls(SQLiteFile.open(path, write=write, create=create))
 
     @property
@@ -72,7 +72,7 @@ class SQLiteStore:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """Run the `with` block in a transaction. If it fails, drop the cached ids."""
+        """Run the `with` block in a transaction. If the transaction fails, drop the cached ids."""
         try:
             with self.file.write_transaction() as connection:
                 yield connection
@@ -199,7 +199,7 @@ class SQLiteStore:
     def check(self, *, quick: bool = False) -> None:
         """Read the whole file, and raise StoreError if anything is corrupted or a trial does not match its key.
 
-        With `quick`, the predictions of a file that is larger than 64 MB are not read.
+        If `quick` is true and the file is larger than 64 MiB, only its pages and plans are checked.
         """
         with self.file.read_connection() as connection, integrity.read_snapshot(connection):
             integrity.check_pages(connection, self.path)

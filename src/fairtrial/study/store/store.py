@@ -32,7 +32,7 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     write : bool, default False
         Open for writing. Only one process at a time can write. A file of an older version is copied and then upgraded.
     create : bool, default False
-        With `write`, create the file if it does not exist.
+        Create the file if it does not exist. Used only if `write` is true.
 
     Returns
     -------
@@ -192,7 +192,7 @@ class ResultsStore(Protocol):
         Parameters
         ----------
         quick : bool, default False
-            Do not read the predictions of a large store. Runs use this check before they resume.
+            In a large store, do not check the trials and predictions. Runs use this option before they resume.
         """
 
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
