@@ -14,7 +14,7 @@ import pandas as pd
 
 from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce import load_experiments
-from fairtrial.reproduce.claim import KINDS, VERDICTS
+from fairtrial.reproduce.claim import KINDS, VERDICTS, describe_verdict
 from fairtrial.reproduce.papers import PAPERS, read_errata
 
 MAX_TABLE_SIZE = 300_000  # bytes; larger tables are not copied
@@ -134,7 +134,10 @@ def _list_claims(claims: pd.DataFrame, heading: str, experiments: list[str]) -> 
         return ""
     order = chosen["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
     chosen = chosen.iloc[order.argsort(kind="stable")]
-    table = chosen[["claim", "verdict", "sensitivity"]].assign(page=[_link(name) for name in chosen["experiment"]])
+    table = chosen[["claim", "verdict", "sensitivity"]].assign(
+        verdict=[describe_verdict(verdict, kind) for verdict, kind in zip(chosen["verdict"], chosen["kind"], strict=True)],
+        page=[_link(name) for name in chosen["experiment"]],
+    )
     title = f"### {heading}\n\n" if heading else ""
     return title + _format_table(table.reset_index(drop=True))
 

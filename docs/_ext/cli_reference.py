@@ -1,4 +1,4 @@
-"""The directive `cli-reference`: every command of the command line with its arguments and options.
+"""The directive `cli-reference`: every command with its usage, examples, arguments and options, as `--help` shows them.
 
 It reads the Typer application, so the page cannot fall behind the package.
 """
@@ -15,9 +15,10 @@ from sphinx.util.docutils import SphinxDirective
 from fairtrial.cli import app as commands_app
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
 
-EXAMPLE = re.compile(r"^Examples?:\s*", re.MULTILINE)
 DEFAULT = re.compile(r"\s*\[(?:default: (.*?)|required)\]$", re.DOTALL)
 
 
@@ -26,36 +27,41 @@ class CliReference(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
-        return [self.build_section(command, name.split()) for name, command in list_commands()]
+        return [self.build_section(name, context) for name, context in list_commands()]
 
-    def build_section(self, command: Any, names: list[str]) -> nodes.section:
+    def build_section(self, name: str, context: Any) -> nodes.section:
         """Describe one command."""
-        title = " ".join(["fairtrial", *names])
-        section = nodes.section(ids=["-".join(["fairtrial", *names])], names=[title])
-        section += nodes.title("", "", nodes.literal("", title))
-        text, *examples = EXAMPLE.split(command.help or "")
-        for paragraph in text.strip().split("\n\n"):
-            section += nodes.paragraph("", " ".join(paragraph.replace("\b", "").split()))
-        context = command.context_class(command, info_name=title)
+        command = context.command
+        section = nodes.section(ids=[name.replace(" ", "-")], names=[name])
+        section += nodes.title("", "", nodes.literal("", name))
+        for paragraph in (command.help or "").strip().split("\n\n"):
+            section += build_text(" ".join(paragraph.replace("\b", "").split()))
         usage = " ".join(command.get_usage(context).removeprefix("Usage:").split())
-        section += build_code(
-            "\n".join([usage, *(line.strip() for example in examples for line in example.strip().splitlines())])
-        )
-        rows = [row for parameter in command.params if (row := describe_parameter(parameter, context))]
-        if rows:
+        section += build_code(usage)
+        if examples := [line.strip() for line in (command.epilog or "").splitlines()[1:]]:
+            section += build_code("\n".join(examples))
+        if rows := [row for parameter in command.params if (row := describe_parameter(parameter, context))]:
             section += build_table(rows)
         return section
 
 
 def list_commands() -> list[tuple[str, Any]]:
-    """Return the visible commands by name, with the subcommands of a group after it, in alphabetical order."""
-    root = typer.main.get_command(commands_app)
-    found = []
-    for name, command in sorted(root.commands.items()):  # type: ignore[attr-defined]
-        if not command.hidden:
-            subcommands = sorted(getattr(command, "commands", {}).items())
-            found += [(name, command)] if not subcommands else [(f"{name} {other}", sub) for other, sub in subcommands]
-    return found
+    """Return the full names of the visible commands and their contexts, in alphabetical order."""
+    root: Any = typer.main.get_command(commands_app)
+    return sorted(walk_commands(root.context_class(root, info_name="fairtrial")), key=lambda item: item[0])
+
+
+def walk_commands(context: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the visible commands of a group and of the groups in it."""
+    for name in context.command.list_commands(context):
+        command = context.command.get_command(context, name)
+        if command.hidden:
+            continue
+        child = command.context_class(command, info_name=name, parent=context)
+        if hasattr(command, "list_commands"):
+            yield from walk_commands(child)
+        else:
+            yield child.command_path, child
 
 
 def describe_parameter(parameter: Any, context: Any) -> tuple[str, str, str] | None:
@@ -66,7 +72,14 @@ def describe_parameter(parameter: Any, context: Any) -> tuple[str, str, str] | N
     declaration, meaning = record
     matched = DEFAULT.search(meaning)
     default = (matched[1] or "required") if matched else ""
-    return declaration.replace("<bool>", "").strip(), DEFAULT.sub("", meaning).strip(), default
+    name = parameter.metavar if parameter.param_type_name == "argument" else declaration
+    return name.strip(), DEFAULT.sub("", meaning).strip(), default
+
+
+def build_text(text: str) -> nodes.paragraph:
+    """Build a paragraph. Text between backticks is code."""
+    parts = [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in enumerate(text.split("`"))]
+    return nodes.paragraph("", "", *parts)
 
 
 def build_code(text: str) -> nodes.literal_block:
@@ -81,7 +94,7 @@ def build_table(rows: list[tuple[str, str, str]]) -> nodes.table:
     head, body = nodes.thead(), nodes.tbody()
     head += build_row([nodes.Text(title) for title in ("option", "meaning", "default")])
     body += [
-        build_row([nodes.literal("", option), nodes.Text(meaning), nodes.Text(default)]) for option, meaning, default in rows
+        build_row([nodes.literal("", option), build_text(meaning), nodes.Text(default)]) for option, meaning, default in rows
     ]
     group += [head, body]
     return nodes.table("", group, classes=["cli-options"])
@@ -89,7 +102,8 @@ def build_table(rows: list[tuple[str, str, str]]) -> nodes.table:
 
 def build_row(cells: list[nodes.Node]) -> nodes.row:
     """Build a row of a table."""
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
+    paragraphs = [cell if isinstance(cell, nodes.paragraph) else nodes.paragraph("", "", cell) for cell in cells]
+    return nodes.row("", *(nodes.entry("", paragraph) for paragraph in paragraphs))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -41,7 +41,7 @@ DatasetName = Annotated[
 ]
 
 
-@data_app.command("list")
+@data_app.command("list", epilog=format_examples("data list", "data list --csv > datasets.csv"))
 def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False) -> None:
     """List the data sets that can be loaded by name. Set FAIRTRIAL_DATA to add your own folders."""
     from fairtrial.data import catalogue
@@ -58,7 +58,7 @@ def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV ins
             typer.echo(extras, err=True)
 
 
-@data_app.command("show")
+@data_app.command("show", epilog=format_examples("data show iris"))
 def show_dataset(
     name: DatasetName,
 ) -> None:
@@ -69,7 +69,7 @@ def show_dataset(
         print_text(describe(load(name)))
 
 
-@data_app.command("get")
+@data_app.command("get", epilog=format_examples("data get iris", "data get openml:61 --out iris.parquet"))
 def get_dataset(
     name: DatasetName,
     out: Annotated[Path | None, typer.Option(help="Output file. Default: NAME.FORMAT in the current folder.")] = None,
@@ -139,7 +139,7 @@ def audit(
     raise typer.Exit(0 if audit_result.ok else 1)
 
 
-@app.command()
+@app.command(epilog=format_examples("measures", "measures --needs probabilities", "measures h_measure"))
 def measures(
     context: typer.Context,
     name: Annotated[
@@ -165,7 +165,7 @@ def measures(
             typer.echo("  all columns: --csv     more about a measure: fairtrial measures NAME")
 
 
-@app.command()
+@app.command(epilog=format_examples("learners", "learners c45"))
 def learners(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="Show one learner with its parameters. Default: list all.")] = None,

@@ -1,4 +1,4 @@
-"""Read WEKA's ARFF files, dense and sparse."""
+"""Read dense and sparse ARFF files, the format of WEKA."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
 class _RowSplitter:
-    """Splits rows into values. A line without special characters is split at commas."""
+    """A callable that splits a row into values. Lines without special characters are simply split at commas."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self._default_row = ["0" if attribute.kind == "numeric" else LEFT_OUT for attribute in attributes]
@@ -75,16 +75,16 @@ ARFF = FileFormat(lists={}, missing=("?",), plain=False, make_splitter=_RowSplit
 
 
 def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:
-    """Read a data set from one of WEKA's ARFF files, with dense or sparse rows.
+    """Read a data set from a WEKA ARFF file with dense or sparse rows.
 
-    Numeric, nominal, string and date attributes are read. Strings become nominal, and dates become seconds since 1970 (UTC).
-    Values that are omitted from a sparse row are 0 or, for nominal attributes, the first declared value. Row weights and
-    relational attributes raise an error.
+    Numeric, nominal, string and date attributes are supported. String attributes become nominal, and dates become seconds since
+    1970 (UTC). A value that is omitted from a sparse row is 0 or, for a nominal attribute, the first declared value. Files with
+    row weights or relational attributes are rejected.
 
     Parameters
     ----------
     source : path, bytes or open file
-        ARFF file, its content, or an open file.
+        Path or content of an ARFF file, or an open file.
     target : str, optional
         Class attribute. Default: the last attribute.
     name : str, optional

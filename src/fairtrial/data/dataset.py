@@ -70,7 +70,7 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
 def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
     """Convert the class column to a categorical column.
 
-    By default, the classes are the categories of a categorical `y`. For any other `y`, they are the labels that occur.
+    By default, the classes are the categories if `y` is categorical, and otherwise the labels that occur.
     """
     import pandas as pd
 
@@ -106,13 +106,13 @@ class Summary:
     rows : int
         Number of rows.
     numeric, nominal : int
-        Number of numeric attributes and number of nominal attributes. The class is not counted.
+        Numbers of numeric and nominal attributes, not counting the class.
     missing : int
         Number of missing values.
     classes : dict
         Number of rows in each declared class.
     imbalance_ratio : float
-        Size of the largest class divided by the size of the smallest class that occurs.
+        Size of the largest class divided by the size of the smallest non-empty class.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Summary:
 
     @property
     def attributes(self) -> int:
-        """Number of attributes. The class is not counted."""
+        """Number of attributes, not counting the class."""
         return self.numeric + self.nominal
 
     def frame(self) -> pd.DataFrame:
@@ -159,7 +159,7 @@ class Dataset:
     """An immutable table of typed attributes with a class column.
 
     Use `Dataset.from_table` to build a data set from attributes and classes, and `fairtrial.data.read` to read a file. Two data
-    sets are equal if their columns, types and values are equal. The names of the data sets do not matter.
+    sets are equal if they have the same columns, types and values, even if their names differ.
 
     Attributes
     ----------
@@ -178,11 +178,11 @@ class Dataset:
     fault : KnownFault or None
         Known corrupted file from which the data come, if any.
     groups : pandas.Series or None
-        Copy of the column that contains the group of each row, e.g. the patient. Rows in the same group are not independent.
-        The group is not used as an attribute.
+        Copy of the group column, e.g. patient ids. Rows in the same group are not independent. The column is not used as an
+        attribute.
     time : pandas.Series or None
-        Copy of the column that contains the time of each row as a number. Dates are stored as seconds since 1970. The time is
-        not used as an attribute.
+        Copy of the time column. Times are stored as numbers, and dates as seconds since 1970. The column is not used as an
+        attribute.
 
     Examples
     --------
@@ -232,7 +232,7 @@ class Dataset:
         Parameters
         ----------
         X : dataframe or 2-D array
-            Attributes. Columns of numbers or times become numeric. All other columns become nominal.
+            Attributes. Columns that contain numbers or times become numeric. All other columns become nominal.
         y : array-like
             Class of each row, without missing values.
         name : str, default "data"
@@ -251,11 +251,11 @@ class Dataset:
         notes : sequence of str, default ()
             Remarks to store with the data set.
         ranges : mapping, optional
-            Declared lowest and highest values of numeric columns, keyed by column name.
+            Declared minimum and maximum of each numeric column, keyed by column name.
         groups : array-like, optional
             Group of each row, e.g. the patient, without missing values.
         time : array-like, optional
-            Time of each row, without missing values: numbers, dates, or texts in ISO 8601 format.
+            Time of each row, without missing values: numbers, dates, or strings in ISO 8601 format.
 
         Returns
         -------
@@ -299,20 +299,20 @@ class Dataset:
 
     @property
     def groups(self) -> pd.Series[Any] | None:
-        """A copy of the group of each row, or None if no groups are declared."""
+        """A copy of the group column, or None if no groups are declared."""
         return None if self._groups is None else self._groups.copy(deep=not _has_copy_on_write())
 
     @property
     def time(self) -> pd.Series[Any] | None:
-        """A copy of the time of each row, or None if no time is declared.
+        """A copy of the time column, or None if no time is declared.
 
-        Dates are seconds since 1970.
+        Dates are stored as seconds since 1970.
         """
         return None if self._time is None else self._time.copy(deep=not _has_copy_on_write())
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """The declared lowest and highest values of numeric columns, keyed by column name."""
+        """The declared minimum and maximum of each numeric column, keyed by column name."""
         return dict(self._ranges)
 
     @property
@@ -335,7 +335,7 @@ class Dataset:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 hash of column names, types and values. It ignores the name of the data set and the row ids."""
+        """SHA-256 hash of the column names, types and values. It does not depend on the name of the data set or the row ids."""
         digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
         columns = [("", self._X[name]) for name in self._X.columns]
         for role, column in [*columns, ("", self._y), ("groups", self._groups), ("time", self._time)]:
@@ -433,14 +433,14 @@ class Dataset:
         return rows.astype(np.intp)
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame of all columns in the order groups, time, attributes, class."""
+        """Return a data frame of all columns, in the order groups, time, attributes, class."""
         frame = self._X.assign(**{self.target: self._y})
         for position, column in enumerate(column for column in (self._groups, self._time) if column is not None):
             frame.insert(position, str(column.name), column)
         return frame
 
     def summary(self) -> Summary:
-        """Count rows, attributes, missing values and classes."""
+        """Summarize the numbers of rows, attributes and missing values, and the class sizes."""
         counts = {label: int((self._y == label).sum()) for label in self.classes}
         present = [count for count in counts.values() if count]
         nominal = len(self.nominal)
@@ -497,7 +497,7 @@ def _check_role_columns(names: list[Any], n_rows: int, *columns: pd.Series[Any] 
 
 
 def _encode_label(label: Any) -> str:
-    """Convert a label to text. NumPy labels and equal Python labels give the same text."""
+    """Convert a label to text. A NumPy scalar gives the same text as the equal Python value."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
@@ -525,12 +525,12 @@ class Description:
     target : str
         Name of the class column.
     columns : tuple
-        Name, type, values and number of missing values of each column except the class. The type is "numeric" or "nominal". For
-        the columns of groups and times, it is "groups" or "time".
+        Name, type, values and number of missing values of each column except the class. The type is "numeric", "nominal",
+        "groups" (the group column) or "time" (the time column).
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
-        Remarks made when the file was read. If the data come from a file that is known to be corrupted, a message says so.
+        Remarks made when the file was read. If the file is known to be corrupted, the last remark says so.
 
     Examples
     --------
@@ -545,7 +545,7 @@ class Description:
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per column: name, type, values and number of missing values."""
+        """Return a data frame with one row per column: name, type, values and number of missing values."""
         import pandas as pd
 
         return pd.DataFrame(list(self.columns), columns=["column", "type", "values", "missing"])

@@ -1,4 +1,4 @@
-"""Convert ISO 8601 dates and ARFF dates to seconds since 1970 (UTC). ARFF uses the patterns of Java's SimpleDateFormat."""
+"""Convert ISO 8601 dates and ARFF dates to seconds since 1970 (UTC). ARFF files use the patterns of Java's SimpleDateFormat."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNIVERSAL = re.compile(r"(?:UTC|GMT)(?=([+-])?)")
 
 
 def convert_date_format(pattern: str, make_error: Callable[[str], InputError]) -> str:
-    """Convert a Java date pattern to a Python format.
+    """Convert a Java date pattern to a Python date format.
 
     >>> convert_date_format("yyyy-MM-dd'T'HH:mm", ValueError)
     '%Y-%m-%dT%H:%M'
@@ -62,7 +62,7 @@ def _convert_date_field(match: re.Match[str], pattern: str, make_error: Callable
 
 
 def parse_date(text: str, date_format: str) -> float:
-    """Convert a date (by default in UTC) to seconds since 1970. Raise ValueError if the text is not a date.
+    """Convert a date to seconds since 1970. Dates without a time zone are in UTC. Raise ValueError if the text is not a date.
 
     >>> parse_date("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
     986299932.0
@@ -73,7 +73,7 @@ def parse_date(text: str, date_format: str) -> float:
 
 
 def is_iso_like(text: str) -> bool:
-    """Return whether a text has the format of an ISO 8601 date. The date itself may be invalid.
+    """Return whether a text has the format of an ISO 8601 date, even if there is no such date.
 
     >>> is_iso_like("2001-02-30"), is_iso_like("30.2.2001")
     (True, False)
@@ -82,7 +82,7 @@ def is_iso_like(text: str) -> bool:
 
 
 def parse_iso_date(text: str) -> float | None:
-    """Convert an ISO 8601 date (by default in UTC) to seconds since 1970. Return None if the text is not a valid date.
+    """Convert an ISO 8601 date to seconds since 1970, or return None if it is invalid. Dates without a time zone are in UTC.
 
     >>> parse_iso_date("2001-04-03 12:12:12"), parse_iso_date("2001-02-30")
     (986299932.0, None)

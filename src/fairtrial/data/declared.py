@@ -1,4 +1,4 @@
-"""Read files that declare their attributes before the rows. The readers of ARFF and KEEL files share this code."""
+"""Read files that declare their attributes before the rows. The ARFF and KEEL readers share this code."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute that a file declares.
+    """An attribute declared in the header of a file.
 
     `categories` contains the values of a nominal attribute. `date` is the Python format of a date attribute.
     """
@@ -207,7 +207,7 @@ class ColumnBuilder:
         self._chunks: list[npt.NDArray[Any]] = []
 
     def extend(self, texts: Sequence[str]) -> None:
-        """Add rows. Raise ValueError if a string is invalid."""
+        """Convert strings and append the values. Raise ValueError if a string is invalid."""
         raise NotImplementedError
 
     def read_value(self, text: str) -> float | int:
@@ -215,15 +215,15 @@ class ColumnBuilder:
         raise NotImplementedError
 
     def get_latest(self) -> npt.NDArray[Any]:
-        """Return the rows that were added last."""
+        """Return the values that were appended last."""
         return self._chunks[-1]
 
     def finish(self) -> Any:
-        """Return all rows as a single array."""
+        """Return the whole column as a single array."""
         raise NotImplementedError
 
     def _parse_text(self, text: str) -> str:
-        """Remove quotes. In an ARFF file, raise an error if spaces or quotes occur in a value that is not quoted."""
+        """Remove quotes. In an ARFF file, raise an error if an unquoted value contains spaces or quotes."""
         text = text.strip()
         value = strip_quotes(text)
         if not self.plain and value == text and (len(text.split()) > 1 or "'" in text or '"' in text):
@@ -261,7 +261,7 @@ class _NumericBuilder(ColumnBuilder):
 
 
 class _LookupBuilder(ColumnBuilder):
-    """Builds a column by converting each distinct string only once."""
+    """A column builder that converts each distinct string only once."""
 
     kind: Any = np.int64
 
@@ -300,7 +300,7 @@ class _NominalBuilder(_LookupBuilder):
 
 
 class _StringBuilder(_LookupBuilder):
-    """Builds a column of free text. The categories are the distinct strings in sorted order."""
+    """A column builder for free text. The categories are the distinct strings in sorted order."""
 
     def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
         super().__init__(attribute, missing, plain)
@@ -361,8 +361,8 @@ def read_rows(
     """Read rows and return the columns by name, as float64 arrays and pandas categoricals.
 
     `split_line` splits a line into strings, one per value. It returns an empty list for a line that must be skipped, and raises
-    ValueError for an invalid line. The column `complete_column` must not have missing values. Values outside their declared
-    ranges cause a warning.
+    ValueError for an invalid line. The column `complete_column` must not have missing values. A warning is issued if values are
+    outside their declared range.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
@@ -391,7 +391,7 @@ def read_rows(
 
 
 class _RangeChecker:
-    """Counts the values that are outside their declared range, and describes the first of them."""
+    """A counter of values outside their declared range, with a description of the first of them."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -498,7 +498,7 @@ class Header:
 def read_declared(source: Source, file_format: FileFormat, *, target: str | None, name: str | None, encoding: str) -> Dataset:
     """Read a data set from a file with a header that declares the attributes.
 
-    By default, `target` is the only output that the file declares, or the last attribute if the file declares no output.
+    By default, `target` is the only output declared in the file, or the last attribute if no output is declared.
     """
     source_name = lines.describe_source(source)
     with lines.open_lines(source, encoding) as blocks:

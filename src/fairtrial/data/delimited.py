@@ -1,6 +1,7 @@
 """Read data sets from CSV, TSV and similar text tables.
 
-Column types are inferred. Error messages contain the line number. Text categories are sorted as text, so '10' comes before '9'.
+Column types are inferred. Error messages contain the line number. Text categories are sorted alphabetically, so '10' comes
+before '9'.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _find_point_format(unparsed: list[str]) -> str | None:
 def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
     """Find two texts that represent the same number.
 
-    Return None if there are none, or if a text is not a number.
+    Return None if there is no such pair, or if any text is not a number.
 
     >>> find_equal_numbers(["2", "01", "1"], ".")
     ('01', '1')
@@ -135,7 +136,7 @@ _BOOLEANS = {"false": False, "true": True}
 
 
 def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
-    """Convert an Arrow column of text to float64.
+    """Convert an Arrow text column to float64.
 
     Missing cells become NaN. Return None if any other cell is not a number.
 
@@ -155,7 +156,7 @@ def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> Floa
 
 
 def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
-    """Convert an Arrow column of ISO 8601 dates to seconds since 1970.
+    """Convert an Arrow column that contains ISO 8601 dates to seconds since 1970.
 
     Missing cells become NaN. Return None if any other cell is not a date.
 
@@ -183,9 +184,9 @@ def find_code(cells: Any, missing: Collection[str]) -> str | None:
 
 
 def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
-    """Convert an Arrow column of text to sorted categories.
+    """Convert an Arrow text column to sorted categories.
 
-    The categories are whole numbers or booleans if possible, otherwise text.
+    The categories are whole numbers or booleans if all texts can be converted, and text otherwise.
 
     >>> import pyarrow as pa
     >>> as_labels(pa.chunked_array([["10", "9", "?"]]), ["?"]).tolist()
@@ -197,12 +198,12 @@ def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
 
 
 def as_text(cells: Any, missing: Collection[str]) -> pd.Categorical:
-    """Convert an Arrow column of text to categories of text."""
+    """Convert an Arrow text column to categories of text."""
     return _encode_categorical(cells, missing, list)
 
 
 def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.Categorical:
-    """Convert an Arrow column of text to classes.
+    """Convert an Arrow text column to classes.
 
     The classes are whole numbers or booleans if possible. Otherwise, they are numbers if all texts represent different finite
     numbers without leading zeros. In all other cases, they are text.
@@ -298,7 +299,8 @@ def _parse_number(word: str, decimal: str = ".") -> float | None:
 
 
 def _encode_categorical(cells: Any, missing: Collection[str], parse_texts: Callable[[list[str]], list[Any]]) -> pd.Categorical:
-    """Encode text cells. The categories are the distinct values that `parse_texts` returns, sorted."""
+    """Encode text cells as a categorical. The categories are the distinct values that `parse_texts` returns, in sorted
+    order."""
     import pandas as pd
     import pyarrow.compute as pc
 
@@ -348,9 +350,9 @@ def read_delimited(
 ) -> Dataset:
     """Read a data set from a text table such as a CSV or TSV file.
 
-    A column is numeric if all its values are numbers or all are ISO 8601 dates. Dates become seconds since 1970. All other
-    columns are nominal. A column that contains numbers with leading zeros or more than 15 digits is nominal, because such
-    numbers are treated as codes. Classes that are whole numbers or booleans are not converted to text.
+    A column is numeric if it contains only numbers or only ISO 8601 dates, which become seconds since 1970. All other columns
+    are nominal. Numbers with leading zeros or more than 15 digits are treated as codes, so a column that contains such numbers
+    is nominal. Classes that are whole numbers or booleans are not converted to text.
 
     Parameters
     ----------
@@ -365,7 +367,7 @@ def read_delimited(
     numeric : sequence of str, optional
         Columns to read as numeric although their values look like codes, e.g. because of leading zeros.
     text : sequence of str, optional
-        Columns to read as nominal. Their values stay text, even if they are whole numbers or booleans.
+        Columns to read as nominal, with values that remain text even if they look like whole numbers or booleans.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
@@ -373,7 +375,7 @@ def read_delimited(
     time : str, optional
         Column with the time of each row: numbers, or dates in ISO 8601 format. The column is not used as an attribute.
     delimiter : str, optional
-        Single character that separates cells. " " stands for one or more blanks. Default: detected.
+        Single character that separates cells. " " stands for one or more spaces or tabs. Default: detected.
     header : bool, optional
         Whether the first row names the columns. Default: detected.
     columns : sequence of str, optional
@@ -383,8 +385,8 @@ def read_delimited(
     decimal : {".", ","}, default "."
         Decimal separator.
     encoding : str, optional
-        Text encoding of the file. Default: UTF-8, UTF-16 or Latin-1, as detected. If the detected encoding is not UTF-8, the
-        notes of the data set state it.
+        Text encoding of the file. Default: detected (UTF-8, UTF-16 or Latin-1). If the detected encoding is not UTF-8, it is
+        recorded in the notes of the data set.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Published data files that are known to be corrupted, recognized by their content.
 
-Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It identifies
-copies that have a different name, different attribute names, no header, or shuffled rows. The hash of the declared ranges
-identifies parts of a file, such as KEEL's folds, which repeat the header of the file.
+Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It also
+identifies copies with a different name, different attribute names, no header, or shuffled rows. The hash of the declared ranges
+identifies parts of a file, such as KEEL folds, because each part repeats the header of the complete file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class KnownFault:
     Attributes
     ----------
     name : str
-        Name of the file in KEEL's collection.
+        Name of the file in the KEEL collection.
     rows, attributes : int
         Size of the data set.
     fingerprint : str
@@ -67,7 +67,7 @@ def format_fault(facts: Mapping[str, str]) -> str:
 
 
 def compute_fingerprint(dataset: Dataset) -> str:
-    """Compute a hash of the values that ignores names, column types and the order of rows.
+    """Hash the values of a data set. The hash does not depend on names, column types or the order of the rows.
 
     >>> one = Dataset.from_table([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
     >>> other = Dataset.from_table([[3.0, 4.0], [1.0, 2.0]], ["b", "a"], name="other", nominal=["x0"])
@@ -105,7 +105,7 @@ def find_known_fault(dataset: Dataset) -> KnownFault | None:
 def find_fault_by_hash(content_hash: str) -> KnownFault | None:
     """Find the known corrupted file whose data set has this content hash. Return None if there is no such file.
 
-    This search is needed for older results files, which store the content hash of a data set but not its fault.
+    Older results files store only the content hash of a data set, not its fault.
 
     >>> find_fault_by_hash("a54a102bd088712f" + 48 * "0").name
     'crx'
@@ -115,7 +115,7 @@ def find_fault_by_hash(content_hash: str) -> KnownFault | None:
 
 
 def warn_if_known(dataset: Dataset) -> Dataset:
-    """Issue a warning if a data set is known to be corrupted. Return the data set, with `fault` set if necessary."""
+    """Issue a warning and set `fault` if the data set is known to be corrupted. Return the data set."""
     fault = find_known_fault(dataset)
     if fault is None:
         return dataset

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def compute_row_keys(frame: pd.DataFrame) -> IntArray:
-    """Assign a number to each row. Equal rows get the same number.
+    """Assign an integer key to each row. Equal rows get the same key.
 
     Missing values are treated as equal.
 
@@ -47,9 +47,9 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
     """Estimate how many rows of the data set have each key.
 
-    In a correct fold, the training and test sets together contain every row once. The estimate is therefore the median over the
-    folds of the number of rows with a key. The estimate is at least the largest number in any single training or test set. The
-    median is not affected by a single fold in which a row is duplicated or lost.
+    In a correct fold, the training and test sets together contain every row once. The estimate for a key is therefore the
+    median number of rows per fold with this key, but at least the largest number in any single training or test set. The median
+    is not affected by a single fold in which a row is duplicated or lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
     >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
@@ -65,10 +65,10 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
 def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> tuple[list[list[int]], list[int]]:
     """Match the rows of all test and training sets to positions in one table.
 
-    Return the positions of each set, with all test sets first. For each position, also return the index of its row in the
-    concatenated sets. No set contains a position twice. If several positions match a test row, a position that is in no earlier
-    test set is preferred. If several positions match a training row, a position that is not in the test set of the same fold is
-    preferred.
+    Return the positions of the rows in each set, with all test sets first. For each position, also return the index of its row
+    in the concatenated sets. No position occurs twice in a set. If several positions match a test row, a position that is in no
+    earlier test set is preferred. If several positions match a training row, a position that is not in the test set of the same
+    fold is preferred.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -137,7 +137,7 @@ class GivenFolds:
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per fold: the numbers of training rows, test rows, and rows in both sets."""
+        """Return a data frame with one row per fold: the numbers of training rows, test rows, and rows in both sets."""
         import pandas as pd
 
         lines = [(len(train), len(test), len(np.intersect1d(train, test))) for train, test in self.splits]
@@ -157,18 +157,18 @@ class GivenFolds:
 def read_folds(
     path: str | PathLike[str], *, scheme: str | None = None, target: str | None = None, encoding: str = "utf-8"
 ) -> GivenFolds:
-    """Read KEEL's folds from a folder or a zip archive.
+    """Read KEEL folds from a folder or a zip archive.
 
-    KEEL's files do not number their rows, so rows are matched by their values. If a training row equals several rows of the
-    data set, it is matched to a row that is not tested in the same fold. If there is no such row, the fold has a leak: one of
-    its test rows is also a training row. A SuspectInputWarning is issued for leaks and for rows that are never tested.
+    KEEL files have no row identifiers, so rows are matched by their values. If a training row equals several rows of the data
+    set, it is matched to a row that is not tested in the same fold. If there is no such row, the fold has a leak: one of its
+    test rows is also a training row. A SuspectInputWarning is issued for leaks and for rows that are never tested.
 
     Parameters
     ----------
     path : path
         Folder or zip archive with pairs of files such as `x-5-1tra.dat` and `x-5-1tst.dat`.
     scheme : str, optional
-        Part of the file names before the fold number, such as `x-5`. It is required if there are several schemes.
+        Part of the file names before the fold number, such as `x-5`. Required if there are several schemes.
     target : str, optional
         Class attribute. Default: the attribute named in `@outputs`, otherwise the last attribute.
     encoding : str, default "utf-8"
@@ -205,7 +205,7 @@ def read_folds(
 
 
 class _FoldArchive:
-    """The files of a folder or a zip archive."""
+    """The files in a folder or a zip archive."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
         self._path, self._archive = path, archive
@@ -269,7 +269,8 @@ def _read_fold_file(folder: _FoldArchive, member: str, target: str | None, encod
 
 
 def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: str) -> GivenFolds:
-    """Match the rows of all files. Test sets come first, so the rows are in the order in which they are tested."""
+    """Match the rows of all files. Test sets come first, so the data set contains the rows in the order in which they are
+    tested."""
     ordered = [test for _, test in fold_pairs] + [train for train, _ in fold_pairs]
     everything = _join_datasets(ordered)
     ends = np.cumsum([len(dataset) for dataset in ordered])
@@ -285,7 +286,7 @@ def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: s
 
 
 def _join_datasets(datasets: Sequence[Dataset]) -> Dataset:
-    """Concatenate data sets. Categories are ordered by their first declaration."""
+    """Concatenate data sets. Categories keep the order in which they are first declared."""
     import pandas as pd
 
     names = list(datasets[0].X.columns)

@@ -1,4 +1,4 @@
-"""Read data sets from frames (pandas, polars, Arrow), Parquet files and scikit-learn bunches."""
+"""Read data sets from data frames (pandas, polars, Arrow), Parquet files and scikit-learn bunches."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def read_frame(
     source: str = "",
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """Read a data set from a pandas, polars or Arrow table.
+    """Read a data set from a pandas or polars data frame or an Arrow table.
 
-    Columns of numbers or times become numeric. All other columns become nominal.
+    Columns that contain numbers or times become numeric. All other columns become nominal.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_frame(
     nominal : sequence of str, optional
         Columns to read as nominal although they contain numbers. If the class column is listed here, its labels become text.
     numeric : sequence of str, optional
-        Columns to read as numbers although they contain text.
+        Columns to read as numeric although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
@@ -58,7 +58,7 @@ def read_frame(
     time : str, optional
         Column with the time of each row: numbers, or dates in ISO 8601 format. The column is not used as an attribute.
     source : str, default ""
-        Description of the source, which is used in messages.
+        Description of the source, for use in messages.
     notes : sequence of str, default ()
         Remarks to store with the data set.
 
@@ -109,7 +109,7 @@ def read_frame(
 
 
 def convert_to_pandas(frame: Any) -> pd.DataFrame:
-    """Convert a table to a pandas data frame, with decimals as floats and dates as times.
+    """Convert a table to a pandas data frame. Arrow decimals become floats, and Arrow dates become timestamps.
 
     >>> import pyarrow as pa
     >>> convert_to_pandas(pa.table({"a": [1, 2]}))["a"].tolist()
@@ -136,7 +136,7 @@ def convert_to_pandas(frame: Any) -> pd.DataFrame:
 
 
 def _to_arrow_table(frame: Any) -> Any:
-    """Convert an object with the Arrow stream interface to an Arrow table. Return None if it cannot be converted."""
+    """Convert an object with the Arrow stream interface to an Arrow table. Return None if this fails."""
     import pyarrow as pa
 
     try:
@@ -146,7 +146,7 @@ def _to_arrow_table(frame: Any) -> Any:
 
 
 def convert_arrow_table(table: Any) -> pd.DataFrame:
-    """Convert an Arrow table to a pandas data frame. Raise an error if a column is nested."""
+    """Convert an Arrow table to a pandas data frame. Raise an error if the table contains a nested column."""
     import pyarrow as pa
 
     types = pa.types
@@ -173,7 +173,7 @@ def _get_integer_type(kind: Any) -> Any:
 
 
 def check_column_names(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
-    """Return the column names passed as an argument. Raise an error if a column does not exist."""
+    """Return the requested column names as a list. Raise an error if a column does not exist."""
     column_names = [str(column) for column in columns]
     if names is not None and not isinstance(names, Iterable):
         raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
@@ -272,11 +272,11 @@ def read_bunch(
     nominal : sequence of str, optional
         Columns to read as nominal although they contain numbers. If the class column is listed here, its labels become text.
     numeric : sequence of str, optional
-        Columns to read as numbers although they contain text.
+        Columns to read as numeric although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
     source : str, default ""
-        Description of the source, which is used in messages.
+        Description of the source, for use in messages.
     notes : sequence of str, default ()
         Remarks to store with the data set.
 
@@ -316,7 +316,7 @@ def _choose_target_name(bunch: Mapping[str, Any], used_names: list[str]) -> str:
 
 
 def _read_bunch_labels(bunch: Mapping[str, Any]) -> tuple[Any, list[Any] | None]:
-    """Return the class of each row. If the bunch names its classes, also return them in order."""
+    """Return the class of each row. If the bunch names its classes, also return these names in order."""
     target = np.asarray(bunch["target"])
     if target.ndim != 1:
         raise InputError(f"bunch must have a single target, got shape {target.shape}: select one column")
@@ -342,7 +342,7 @@ def read_parquet(
 ) -> Dataset:
     """Read a data set from a Parquet file.
 
-    Columns of numbers or times become numeric. Text and dictionary columns become nominal.
+    Columns that contain numbers or times become numeric. Text and dictionary columns become nominal.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def read_parquet(
     nominal : sequence of str, optional
         Columns to read as nominal although they contain numbers. If the class column is listed here, its labels become text.
     numeric : sequence of str, optional
-        Columns to read as numbers although they contain text.
+        Columns to read as numeric although they contain text.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
@@ -404,7 +404,7 @@ def read_parquet(
 
 @contextmanager
 def report_parquet_errors(path: Path) -> Iterator[None]:
-    """Convert errors of all types to input errors, because reading a corrupted Parquet file can raise any type of error."""
+    """Convert every exception to an InputError, because reading a corrupted Parquet file can raise any exception."""
     try:
         yield
     except InputError:

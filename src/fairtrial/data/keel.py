@@ -1,4 +1,4 @@
-"""Read KEEL's .dat files."""
+"""Read KEEL .dat files."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ KEEL = FileFormat(
 def read_keel(source: Source, *, target: str | None = None, name: str | None = None, encoding: str = "utf-8") -> Dataset:
     """Read a data set from a KEEL file.
 
-    As in KEEL, attributes that the file lists neither as inputs nor as outputs are left out. In KEEL files, a missing value is
-    a question mark, or the word null in angle brackets. Declared classes and values keep their order, and declared ranges are
-    stored in `Dataset.ranges`. Values outside these ranges and files that are known to be corrupted cause a
-    SuspectInputWarning.
+    As in KEEL, attributes that the file lists neither as inputs nor as outputs are left out. A missing value is written as a
+    question mark or as the word null in angle brackets. Declared classes and values keep their order, and declared ranges are
+    stored in `Dataset.ranges`. A SuspectInputWarning is issued if values are outside these ranges or if the file is known to be
+    corrupted.
 
     Parameters
     ----------
     source : path, bytes or open file
-        KEEL file, its content, or an open file such as a member of a zip archive.
+        Path or content of a KEEL file, or an open file such as a member of a zip archive.
     target : str, optional
         Class attribute. Default: the attribute named in `@outputs`, or the last attribute.
     name : str, optional

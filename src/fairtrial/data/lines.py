@@ -1,4 +1,5 @@
-"""Read text files in blocks of lines. Line length is limited, and errors contain the file name and the line number."""
+"""Read text files in blocks of lines. The line length is limited, and error messages contain the file name and the line
+number."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _PLAIN = "\n\r\t ,@%{}[]'\"\\?-+.0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def make_line_error(name: str, line: int, message: str) -> InputError:
-    """Build an error that contains the name of the file and the line number.
+    """Build an error whose message contains the file name and the line number.
 
     >>> print(make_line_error("iris.dat", 7, "a row must have 5 values, got 4"))
     iris.dat, line 7: a row must have 5 values, got 4
@@ -31,7 +32,7 @@ def make_line_error(name: str, line: int, message: str) -> InputError:
 
 @dataclass(frozen=True)
 class LineBlock:
-    """Consecutive lines without line ends. `first` is the number of the first line, counted from 1."""
+    """Consecutive lines without their line endings. `first` is the number of the first line, counted from 1."""
 
     first: int
     lines: list[str]
@@ -141,7 +142,7 @@ def _iter_blocks(stream: IO[Any], name: str, codec: _Codec) -> Iterator[LineBloc
 
 
 def _iter_chunks(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
-    """Read a file in chunks and convert line ends to line feeds. No chunk ends between a carriage return and a line feed."""
+    """Read a file in chunks and convert line endings to line feeds. No chunk ends between a carriage return and a line feed."""
     start = True
     while piece := _read_bytes(stream, _BLOCK, name, encoding):
         while piece.endswith(b"\r") and (more := _read_bytes(stream, 1, name, encoding)):

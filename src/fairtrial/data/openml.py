@@ -1,4 +1,4 @@
-"""Load data sets from OpenML by number or name. Each data set is downloaded once and stored in a cache."""
+"""Load data sets from OpenML by ID or name. Each data set is downloaded only once and then read from a cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIABLE = "FAIRTRIAL_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the folder named by the environment variable FAIRTRIAL_CACHE. The default is the platform's cache folder."""
+    """Return the folder named in the environment variable FAIRTRIAL_CACHE. Default: the platform's cache folder."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen)
@@ -36,7 +36,7 @@ def cache_folder() -> Path:
 
 
 def write_atomically(path: Path, content: bytes) -> Path:
-    """Write a file completely or not at all."""
+    """Write a file completely, or leave it unchanged if an error occurs."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -57,10 +57,10 @@ _NOT_THERE = (404, 412)
 
 
 def load_openml(which: str | int) -> Dataset:
-    """Load a data set by its number or name, from the cache or the network.
+    """Load a data set by its OpenML ID or name, from the cache or the network.
 
-    If several active data sets have this name, the oldest one is loaded. The class is OpenML's default target. Columns that
-    OpenML marks as row ids or as columns to ignore are left out.
+    If several active data sets have this name, the oldest one is loaded. The class is the default target on OpenML. Columns
+    that OpenML marks as row ids or as columns to ignore are left out.
     """
     text = str(which).strip()
     if not text:
@@ -98,7 +98,7 @@ def _collect_names(facts: dict[str, Any], *fields: str) -> list[str]:
 
 
 def _find_number(name: str) -> int:
-    """Find the number of the oldest active data set with this name."""
+    """Find the ID of the oldest active data set with this name."""
     path = cache_folder() / "openml" / "names" / f"{quote(name, safe='')}.json"
     if path.is_file():
         return int(json.loads(path.read_text())["number"])

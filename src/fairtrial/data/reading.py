@@ -43,7 +43,7 @@ def read(
     format: str | None = None,  # noqa: A002
     **layout: Any,
 ) -> Dataset:
-    """Read a data set from a file, a frame or a scikit-learn bunch.
+    """Read a data set from a file, a data frame or a scikit-learn bunch.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read(
     nominal : sequence of str, optional
         Columns to read as nominal although they look like numbers.
     numeric : sequence of str, optional
-        Columns to read as numbers although they look nominal.
+        Columns to read as numeric although they look nominal.
     drop : sequence of str, optional
         Columns to leave out.
     groups : str, optional
@@ -68,8 +68,8 @@ def read(
     format : {"keel", "arff", "delimited", "csv", "jsonl", "parquet"}, optional
         File format. Default: determined by the suffix of the file.
     **layout : Any
-        Options of `read_delimited` for text tables: `delimiter`, `header`, `columns`, `missing`, `decimal`, `text`, `encoding`.
-        KEEL and ARFF files accept only `encoding`.
+        Options that are passed to `read_delimited` for text tables: `delimiter`, `header`, `columns`, `missing`, `decimal`,
+        `text`, `encoding`. KEEL and ARFF files accept only `encoding`.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def convert_dataset_types(
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> Dataset:
-    """Convert attributes to a different type, or drop them. The class column does not change."""
+    """Change the type of attributes, or drop them. The class column does not change."""
     if not (nominal or numeric or drop):
         return data
     where = data.source or data.name

@@ -1,6 +1,7 @@
 """Read text tables that contain data sets, scores or predictions, and detect their layout.
 
-Arrow reads well-formed files quickly. If Arrow fails, a slower function reads the file or reports the line of an error.
+Arrow reads well-formed files quickly. If Arrow fails, a slower function reads the file, or raises an error that contains the
+line number.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ _LEAST_AGREEMENT, _NEARLY_ALL_ROWS = 0.5, 0.9
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number with neither a decimal comma nor thousands separators.
+    """Return whether a cell is a number without a decimal comma or thousands separators.
 
     >>> [is_number(cell) for cell in ("-1.5e3", ".5", "1,5", "x", "1_000")]
     [True, True, False, False, False]
@@ -86,13 +87,13 @@ def with_point(cell: str, decimal: str) -> str:
 
 
 class _UnclosedQuoteError(csv.Error):
-    """A quote is not closed before the end of the table."""
+    """The error raised if a quote is not closed before the end of the table."""
 
 
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Split lines into rows. Yield the first line number and the cells of each row, and skip blank lines.
 
-    Quoted cells may contain delimiters and line ends. Raise `csv.Error` if a quote is not closed or a cell is too long.
+    Quoted cells may contain delimiters and line breaks. Raise `csv.Error` if a quote is not closed or a cell is too long.
 
     >>> list(split_rows(['a,"b,c"', "", "1,2"], ","))
     [(1, ['a', 'b,c']), (3, ['1', '2'])]
@@ -124,8 +125,8 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
     """Find the delimiter of a text table from its first lines. Return None if no delimiter splits the lines.
 
     The delimiter must split the first row, and it must split most rows into the same number of cells. If several delimiters
-    qualify, choose the one whose cells contain the fewest other delimiters. Ties are resolved in the order tab, semicolon, bar,
-    comma and blanks. Quoted delimiters and decimal commas do not count.
+    qualify, choose the one whose cells contain the fewest other delimiters. Ties are broken in the order tab, semicolon,
+    vertical bar, comma, blanks. Quoted delimiters and decimal commas are ignored.
 
     >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
     (';', ' ', None)
@@ -169,7 +170,7 @@ def _rate_delimiter(lines: Sequence[str], delimiter: str) -> _DelimiterFit:
 
 
 def _is_in_most_rows(delimiter: str, lines: Sequence[str]) -> bool:
-    """Return whether nearly all lines contain the delimiter. Quoted words and decimal commas do not count."""
+    """Return whether nearly all lines contain the delimiter. Quoted words and decimal commas are ignored."""
     rows = [line for line in lines if line.strip()]
     if delimiter == "\t":
         n_rows = sum(delimiter in row for row in rows)
@@ -199,9 +200,10 @@ def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
     """Return whether the first row names the columns.
 
-    A first row without numbers is a header if one of its cells is above a column of numbers, with or without decimal commas.
-    Otherwise, a header must not contain markers of missing values, such as NA. Its names must be unique, and no name may occur
-    among the values of its column. Names that are numbers must be the indices of their columns, counted from 0, as in pandas.
+    A first row without numbers is a header if one of its cells is above a column that contains only numbers, with or without
+    decimal commas. Otherwise, a header must not contain markers of missing values, such as NA. Its names must be unique, and no
+    name may occur among the values of its column. Names that are numbers must be the indices of their columns, counted from 0,
+    as in pandas.
 
     >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
     (True, False)
@@ -219,7 +221,7 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
 
 def _has_counting_names(first: Sequence[str]) -> bool:
-    """Return whether all names that are numbers are the indices of their columns. An unnamed first column is not counted."""
+    """Return whether all names that are numbers equal the indices of their columns. An unnamed first column is not counted."""
     names = first[1:] if first[0] == "" else first
     return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
 
@@ -271,12 +273,12 @@ _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open
 
 
 def get_plain_path(path: Path) -> Path:
-    """Return a path without the suffix of a compressed file."""
+    """Return a path without its compression suffix."""
     return path.with_suffix("") if path.suffix.lower() in _OPENERS else path
 
 
 def get_file_stem(path: Path) -> str:
-    """Return the name of a file without folder and suffixes.
+    """Return the name of a file without its folder and suffixes.
 
     >>> get_file_stem(Path("a/b.csv.gz"))
     'b'
@@ -298,9 +300,9 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
 def detect_encoding(path: Path) -> str:
     """Detect the encoding of a text file: utf-8, utf-16, utf-16-le, utf-16-be or latin-1.
 
-    A UTF-16 file has a byte order mark, or NUL in nearly every second byte. Other files that are not valid UTF-8 are assumed to
-    be Latin-1. If such a file contains control characters, it is not a text file. The result is then "utf-8", so reading the
-    file raises an error that contains the line number.
+    A file is UTF-16 if it begins with a byte order mark or if nearly every second byte is NUL. Other files that are not valid
+    UTF-8 are assumed to be Latin-1. If such a file contains control characters, it is not a text file. The result is then
+    "utf-8", so reading the file raises an error that contains the line number.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     source = open_unpacked(path)
@@ -378,14 +380,14 @@ def _read_utf8(path: Path) -> bytes | None:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """The text of a file as UTF-8, with line feeds as line ends."""
+    """The text of a file as UTF-8, with line feeds as line endings."""
 
     path: Path
     data: bytes
     encoding: str = "utf-8"
 
     def iter_lines(self) -> io.TextIOWrapper:
-        """Return a stream of the lines, including their line ends."""
+        """Return a stream of the lines, including their line endings."""
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
     def detect_delimiter(self) -> str | None:
@@ -393,7 +395,7 @@ class Content:
         return detect_delimiter(self.path, _take_sample(self.iter_lines()))
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line number and the cells of each row. Errors contain the line number."""
+        """Yield the line number and the cells of each row. Error messages contain the line number."""
         line = 0
         try:
             for line, row in split_rows(self.iter_lines(), delimiter):
@@ -406,7 +408,7 @@ class Content:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The layout of a text table. `is_named` contains False for column names that were generated."""
+    """The layout of a text table. `is_named` is False for columns whose names were generated."""
 
     delimiter: str
     header: bool
@@ -449,7 +451,7 @@ def _resolve_column_names(content: Content, first: list[str], header: bool, colu
 
 
 def _take_sample(text: Iterable[str]) -> list[str]:
-    """Return the first lines of a text, up to a maximum number of lines and of characters."""
+    """Return the first lines of a text, up to a maximum number of lines and characters."""
     lines, size = [], 0
     for line in islice(text, _SAMPLE_LINES):
         lines.append(line)
@@ -460,7 +462,7 @@ def _take_sample(text: Iterable[str]) -> list[str]:
 
 
 def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
-    """Read the cells with Arrow and return columns of text by name. Return None if the file is irregular."""
+    """Read the cells with Arrow. Return text columns, keyed by name, or None if the file is irregular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -497,7 +499,7 @@ def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
 
 
 def read_cells_slow(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Read the cells row by row and return columns of text by name. Errors contain the line number."""
+    """Read the cells row by row. Return text columns, keyed by name. Error messages contain the line number."""
     import pyarrow as pa
 
     width, rows, first = len(layout.names), [], 0
@@ -529,7 +531,7 @@ def _describe_row_names(content: Content, layout: TableLayout) -> str:
 
 
 def read_cells(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Read the cells and return columns of text by name."""
+    """Read the cells. Return text columns, keyed by name."""
     cells = read_cells_fast(content.data, layout)
     return read_cells_slow(content, layout) if cells is None else cells
 
@@ -555,9 +557,9 @@ class TextFormat(NamedTuple):
         return cls(delimiter, bool(_find_comma_columns(sample, delimiter)), encoding)
 
     def list_peculiarities(self, path: Path) -> tuple[str, ...]:
-        """List the differences from the usual format.
+        """List the properties in which the format differs from the usual one.
 
-        The usual format is UTF-8 with decimal points. Columns are separated by commas, or by tabs in .tsv and .tab files.
+        The usual format is UTF-8 with decimal points and columns separated by commas, or by tabs in .tsv and .tab files.
 
         >>> TextFormat(";", True, "latin-1").list_peculiarities(Path("a.csv"))
         ('Latin-1 encoding', 'semicolons between columns', 'decimal commas')
@@ -569,7 +571,7 @@ class TextFormat(NamedTuple):
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
-    """Read a JSON Lines file with one object per line and column names as keys. Errors contain the line number.
+    """Read a JSON Lines file with one object per line and column names as keys. Error messages contain the line number.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -605,10 +607,10 @@ def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
-    """Read a text table with a header as a data frame. The column types are inferred by pandas.
+    """Read a text table with a header as a data frame. pandas infers the column types.
 
-    Columns of numbers with decimal commas become numbers. Missing cells at the end of a row become missing values. Rows with
-    too many cells raise an error.
+    Columns that contain numbers with decimal commas become numeric. Missing cells at the end of a row become missing values. A
+    row with too many cells raises an error.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -640,7 +642,7 @@ def copy_as_utf8(path: Path, encoding: str, target: Path) -> None:
 
 
 def _detect_file_delimiter(path: Path, encoding: str) -> str:
-    """Find the delimiter from the first lines of a file (default: comma), and check that column names are unique."""
+    """Detect the delimiter from the first lines of a file (default: comma), and check that the column names are unique."""
     if path.suffix.lower() in _ARCHIVES:
         return ","
     source = open_unpacked(path)

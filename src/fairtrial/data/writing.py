@@ -43,7 +43,7 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     ------
     InputError
         If the file exists and `overwrite` is false, if the file cannot be written, or if the file format cannot represent a
-        value of the data set.
+        value in the data set.
 
     Examples
     --------

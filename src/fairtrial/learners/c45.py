@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree as arrays of nodes. The first node is the root.
+    """A decision tree stored as arrays with one entry per node. The first node is the root.
 
-    The children of a node are consecutive and start at `first_child`. `column` is -1 for a leaf. `threshold` is the cut point
-    of a numeric column. In a binary split of a nominal column, it is the code of the value that is separated from the rest.
-    Otherwise, it is NaN. `counts` contains the training weight of each class in the order of `classes`.
+    The children of a node have consecutive indices that start at `first_child`. `column` is the split column, or -1 for a leaf.
+    `threshold` is the cut point of a split on a numeric column. For a binary split on a nominal column, it is the code of the
+    value that is separated from all others. In all other cases, it is NaN. `counts` contains the total training weight of each
+    class, in the order of `classes`.
     """
 
     column: IntArray
@@ -51,12 +52,12 @@ class Tree:
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves, including those without cases."""
+        """Number of leaves, including empty leaves."""
         return int((self.column < 0).sum())
 
     @property
     def nodes(self) -> Nodes:
-        """The arrays as the compiled kernels require them: contiguous and writeable."""
+        """The node arrays in the form that the compiled kernels require: contiguous and writeable."""
         arrays: tuple[Any, ...] = (self.column, self.threshold, self.first_child, self.branches, self.counts)
         return Nodes(*(np.require(array, requirements=["C", "W"]) for array in arrays))
 
@@ -76,15 +77,15 @@ class Tree:
         return float(self.counts[node].sum())
 
     def get_label(self, node: int, parent: int) -> int:
-        """Return the index of the majority class of a node. A node without cases has the class of its parent."""
+        """Return the index of the majority class at a node. An empty node gets the class of its parent."""
         return int(c45.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
-        """Return the weight of the training rows at a node that do not belong to the class of the node."""
+        """Return the total weight of the training rows that a node misclassifies."""
         return self.count_cases(node) - float(self.counts[node, self.get_label(node, parent)])
 
     def get_condition(self, node: int, branch: int) -> tuple[str, Any]:
-        """Return the condition of a branch: an operator, and a number or a nominal value."""
+        """Return the condition of a branch: an operator, and a cut point or a nominal value."""
         categories, cut = self.categories[self.column[node]], float(self.threshold[node])
         if categories is None:
             return ("<=", ">")[branch], cut
@@ -111,7 +112,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class C45Settings:
-    """Checked settings of a tree."""
+    """Validated settings for growing and pruning a tree."""
 
     rules: SplitRules
     bound: ErrorBound
@@ -121,9 +122,9 @@ class C45Settings:
 
 
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
-    """Grow a tree, and collapse and prune it as specified by the settings.
+    """Grow a tree, then collapse and prune it as the settings specify.
 
-    `classes` contains the indices of the classes in the order in which ties are broken. The attribute `classes` of the tree
+    `classes` contains the class indices in the order in which ties are broken. The `classes` attribute of the returned tree
     contains these indices instead of labels. `n_declared` is the number of declared classes.
     """
     rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
@@ -136,7 +137,7 @@ def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArra
 
 
 def make_error_bound(confidence: float) -> ErrorBound:
-    """Return the confidence in single precision, as in J48, and the corresponding normal quantile."""
+    """Return the single-precision confidence, as in J48, and the corresponding normal quantile."""
     from scipy.special import ndtri
 
     _check.check_number("confidence", confidence)
@@ -168,9 +169,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
 
 
 def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
-    """Return a matrix of row indices.
-
-    Its first line is in the original order. Each further line is sorted by one numeric column.
+    """Return a matrix of row indices: first in the original order, then sorted by each numeric column.
     """
     numeric = np.flatnonzero(rows.levels == 0)
     orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
@@ -181,7 +180,7 @@ def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
 
 
 def format_tree(tree: Tree, *, with_size: bool = True) -> str:
-    """Format the tree as J48 does, with the class, cases and errors of each leaf.
+    """Format the tree as J48 does, with the class, cases and errors at each leaf.
 
     If `with_size` is true, the text ends with the numbers of leaves and nodes.
     """
@@ -242,7 +241,7 @@ def _compute_balanced_costs(training: TrainingSet, n_classes: int) -> FloatArray
 
 
 def _read_costs(class_weight: Any, classes: npt.NDArray[Any], declared: Any) -> FloatArray:
-    """Read the cost of each class. Keys can be classes or, as in study files, class names as text."""
+    """Return the cost of each class. Keys can be class labels or, as in study files, their names."""
     if not isinstance(class_weight, Mapping):
         raise InputError(f"class_weight must be 'balanced', a dict of class to cost or None, got {class_weight!r}")
     names = [str(label) for label in classes.tolist()]
@@ -266,14 +265,14 @@ _CHUNK_ROWS = 20_000
 
 @register_learner("c45", aliases=("c4.5", "j48"))
 class C45(Learner):
-    """C4.5 release 8 decision tree, identical to the tree of WEKA's J48.
+    """C4.5 release 8 decision tree learner that builds the same trees as WEKA's J48.
 
-    The algorithm uses gain ratio, fractional cases for missing values, and error-based pruning (Quinlan 1993).
+    The algorithm uses the gain ratio, fractional cases for missing values, and error-based pruning (Quinlan 1993).
 
     Parameters
     ----------
     confidence : float, default 0.25
-        Confidence of the error bound of a leaf, above 0 and at most 0.5. Smaller values prune more.
+        Confidence factor for the error bound at a leaf, above 0 and at most 0.5. Smaller values prune more.
     min_cases : int, default 2
         Minimum weight that at least two branches of a split must have.
     unpruned : bool, default False
@@ -284,24 +283,24 @@ class C45(Learner):
     subtree_raising : bool, default True
         Whether pruning can replace a node with its largest branch.
     binary_splits : bool, default False
-        Whether to split nominal columns into one value and the rest instead of one branch per value.
+        Whether a split on a nominal column separates one value from all others instead of creating one branch per value.
     laplace : bool, default False
-        Whether to smooth the class probabilities by Laplace's rule.
+        Whether to apply Laplace smoothing to the class probabilities.
     mdl_correction : bool, default True
         Whether to reduce the gain of a numeric split by the cost of choosing its cut point.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
     class_weight : {"balanced"} or dict of class to float, optional
         Cost of misclassifying a row of each class. The default cost of a class is 1. Rows are weighted by the cost of their
-        class, and the weights are rescaled so that their sum stays the same (Ting 2002). "balanced" gives all classes the same
-        total weight.
+        class, and the weights are rescaled to their original sum (Ting 2002). "balanced" gives all classes the same total
+        weight.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     tree_ : Tree
-        The tree as arrays.
+        The fitted tree.
     n_leaves_ : int
         Number of leaves.
     size_ : int
@@ -311,8 +310,9 @@ class C45(Learner):
 
     Notes
     -----
-    A category column has one branch per declared category. If y is a category column, its declared classes are treated as in an
-    ARFF file. Their number affects the minimum weight on each side of a cut point. Ties go to the class declared first.
+    A split on a categorical column has one branch per declared category. If y is categorical, its declared classes are treated
+    like the classes in the header of an ARFF file: their number affects the minimum weight on each side of a cut point, and
+    ties go to the class declared first.
 
     Examples
     --------
@@ -375,9 +375,9 @@ class C45(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows of weight 0 are ignored.
+            Weight of each row. Rows with weight 0 are ignored.
 
         Returns
         -------
@@ -393,7 +393,7 @@ class C45(Learner):
         return self
 
     def _weight_by_cost(self, training: TrainingSet) -> TrainingSet:
-        """Multiply the weight of each row by the cost of its class. The sum of the weights stays the same."""
+        """Multiply the weight of each row by the cost of its class, and rescale the weights to their original sum."""
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             costs = _compute_balanced_costs(training, len(self.classes_))
         else:

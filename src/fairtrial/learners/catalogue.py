@@ -1,4 +1,4 @@
-"""Create learners of fairtrial, scikit-learn and boosting packages by short name, and other classes by import path."""
+"""Create learners from fairtrial, scikit-learn and boosting libraries by short name, and other learners by import path."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _OPTIONAL_LEARNERS = {
 
 
 def learner_class(name: str) -> type[Any]:
-    """Return the class of a learner by short name or import path.
+    """Return the class of the learner with the given short name or import path.
 
     Parameters
     ----------
     name : str
-        Short name such as "random-forest", or import path `package.module.Class`.
+        Short name such as "random-forest", or import path such as `package.module.Class`.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def learner_class(name: str) -> type[Any]:
 
 
 def is_registered(name: str) -> bool:
-    """Return whether a learner is registered under this name. Case is ignored."""
+    """Return whether a learner is registered under this name, ignoring case."""
     return name in learners or name.lower() in learners
 
 
@@ -127,7 +127,7 @@ def make_learner(name: str, **parameters: Any) -> Any:
 
 
 def get_parameters(learner: Callable[..., Any]) -> dict[str, Any]:
-    """Return the parameters of a class or function with their defaults. The result is empty if any keyword is accepted."""
+    """Return the parameters of a class or function with their defaults, or {} if it accepts any keyword."""
     parameters = inspect.signature(learner).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return {}
@@ -172,7 +172,7 @@ def listing() -> pd.DataFrame:
 
 
 def describe_learner(name: str) -> str:
-    """Describe one learner: class, summary, preparation and parameters."""
+    """Return a text with the class, summary, preparation and parameters of a learner."""
     estimator_class = learner_class(name)
     description = (inspect.getdoc(estimator_class) or "").split("\n\n")[0].replace("\n", " ")
     defaults = get_parameters(estimator_class)

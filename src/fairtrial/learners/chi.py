@@ -1,4 +1,4 @@
-"""Fuzzy rules by the method of Chi, Yan and Pham: one rule for each occupied cell of a grid of fuzzy labels."""
+"""Fuzzy rule learner of Chi, Yan and Pham, with one rule for each occupied cell in a grid of fuzzy labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RULE_CHUNK = 256
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Positions of the fuzzy labels: triangles over the range of a numeric column, and crisp sets for nominal values."""
+    """A grid of fuzzy labels: triangles over the range of each numeric column, and a crisp set for each nominal value."""
 
     low: FloatArray
     step: FloatArray
@@ -43,12 +43,12 @@ class _Grid:
         return cls(low, step, top)
 
     def compute_positions(self, columns: EncodedTable) -> FloatArray:
-        """Convert values to units of grid steps, clipped to the range."""
+        """Convert values to grid steps, clipped to the range of the column."""
         return np.ascontiguousarray(np.clip((columns.values - self.low) / self.step, 0.0, self.top))
 
     @staticmethod
     def find_labels(positions: FloatArray) -> npt.NDArray[np.int32]:
-        """Find the nearest label. Ties go to the lower label, and missing values are encoded as -1."""
+        """Return the index of the nearest label, or -1 for a missing value. Ties go to the lower label."""
         return np.where(np.isnan(positions), -1, np.ceil(positions - 0.5)).astype(np.int32)
 
 
@@ -56,29 +56,29 @@ class _Grid:
 class Chi(Learner):
     """Fuzzy rule learner of Chi, Yan and Pham (1996).
 
-    The learner uses uniform triangular labels, the product t-norm, the penalized certainty factor and the winning rule. The
-    antecedent of a rule contains the nearest label of each value of a training row. The consequent is the class with the
-    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others). Here, own is the sum of matching
-    degrees over the training rows of the rule's class, and others is the sum over all other training rows. Rules with a weight
-    of zero or less are dropped.
+    The learner uses evenly spaced triangular labels, the product t-norm, the penalized certainty factor and the winning rule.
+    The antecedent of a rule contains the label nearest to each value in a training row. The consequent is the class with the
+    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others), where own is the sum of matching
+    degrees over the training rows of the rule's class and others is the sum over all other training rows. Rules without a
+    positive weight are dropped.
 
     Parameters
     ----------
     labels : int, default 5
         Number of fuzzy labels per numeric column.
     ranges : mapping of str to (float, float), optional
-        Ranges of numeric columns by name. Default: the range of the training rows.
+        Range of each numeric column, keyed by column name. Default: the range in the training rows.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     rules_ : ndarray of shape (n_rules, d)
-        Labels of each rule, or -1 for missing values.
+        Index of the label for each rule and column, or -1 for a missing value.
     consequents_ : ndarray of shape (n_rules,)
-        Index of the class of each rule.
+        Class index of each rule.
     weights_ : ndarray of shape (n_rules,)
         Weight of each rule.
     n_rules_ : int
@@ -110,9 +110,9 @@ class Chi(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows of weight 0 are ignored.
+            Weight of each row. Rows with weight 0 are ignored.
 
         Returns
         -------
@@ -160,9 +160,9 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the values of `predict_proba` or, for two classes, the second value minus the first.
+        """Return the class probabilities or, for two classes, the second probability minus the first.
 
-        If a row matches no rule, all its values are zero. For two classes, such a row is therefore ranked between the classes.
+        A row that matches no rule gets only zeros. With two classes, such a row therefore ranks between the classes.
         """
         proportions = self.predict_proba(X)
         return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions
@@ -199,7 +199,7 @@ def _check_ranges(ranges: Any, columns: EncodedTable) -> Mapping[str, tuple[floa
 
 
 def _make_abstention_label(classes: npt.NDArray[Any]) -> Any:
-    """Create a label that is not a class: the smallest number minus 1, or a string of question marks."""
+    """Create a label that is not a class: the smallest class minus 1, or a string of question marks."""
     if classes.dtype.kind == "f":
         return float(classes.min() - 1)
     if classes.dtype.kind in "iub":

@@ -18,12 +18,13 @@ Scale = Literal["min-max", "standard"] | None
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """Encodes typed columns as numbers, using values learnt from the training rows.
+    """An encoder that converts typed columns to numbers and is fitted to the training rows.
 
-    Missing values are replaced with the mean or the most frequent value. A nominal column with two values becomes one column (1
-    for the second value). A nominal column with more values becomes one column per value. Scaling sets columns that are
-    constant in the training rows to zero. With `fill=False`, missing values stay missing, except in nominal columns with more
-    than two values. In such a column, a missing value becomes 0 in all new columns (before scaling).
+    Missing values are replaced with the mean of a numeric column or the most frequent value of a nominal column. A nominal
+    column with two values becomes one binary column (1 for the second value). A nominal column with more than two values
+    becomes one binary column per value. Scaling sets columns that are constant in the training rows to zero. With `fill=False`,
+    missing values stay missing, except in nominal columns with more than two values. There, a missing value becomes 0 in all
+    binary columns (before scaling).
     """
 
     fill_values: FloatArray
@@ -34,7 +35,7 @@ class NumberEncoder:
 
     @classmethod
     def fit(cls, training: TrainingSet, scale: Scale, *, fill: bool = True) -> NumberEncoder:
-        """Learn fill values and scaling from the training rows and their weights."""
+        """Learn the fill values and the scaling from the weighted training rows."""
         columns, weight = training.columns, training.weight
         fill_values = compute_fill_values(columns, weight)
         widths = tuple(_count_columns(categories) for categories in columns.categories)
@@ -48,7 +49,7 @@ class NumberEncoder:
         )
 
     def list_names(self, columns: EncodedTable) -> list[str]:
-        """List the names of the encoded columns, e.g. `hue=red` for the value red of a nominal column `hue`."""
+        """List the names of the encoded columns, e.g. `hue=red` for the value "red" of the column "hue"."""
         names = []
         for name, categories, width in zip(columns.names, columns.categories, self.widths, strict=True):
             values = () if categories is None else categories[-width:]
@@ -57,7 +58,7 @@ class NumberEncoder:
 
 
 def compute_fill_values(columns: EncodedTable, weight: FloatArray) -> FloatArray:
-    """Compute the value that replaces missing values in each column: the mean, or the code of the most frequent value."""
+    """Compute the fill value of each column: the mean, or the code of the most frequent value."""
     nominal = columns.nominal
     return np.array([_compute_fill_value(columns.values[:, j], weight, bool(nominal[j])) for j in range(len(nominal))])
 
@@ -114,7 +115,7 @@ def format_decimal(value: float) -> str:
 def format_double(value: float) -> str:
     """Format a number as Java does, with the fewest digits that identify it.
 
-    Numbers below 0.001 and numbers of at least 10**7 (in absolute value) are in scientific notation.
+    Absolute values below 0.001, or of at least 10**7, are formatted in scientific notation.
 
     >>> format_double(3), format_double(0.0001), format_double(12345678.5)
     ('3.0', '1.0E-4', '1.23456785E7')

@@ -25,7 +25,7 @@ _ROUNDING_ERROR = 1e-6  # tolerance for a weighted error of 0 or 0.5
 
 
 class Ensemble(TypedClassifier):
-    """Base class of ensembles. The base learner receives the table unchanged."""
+    """Base class for ensembles. The base learner receives the table unchanged."""
 
     estimator: Any
     n_estimators: int
@@ -33,7 +33,7 @@ class Ensemble(TypedClassifier):
 
     @property
     def nominal(self) -> Any:
-        """The parameter `nominal` of the base learner."""
+        """The `nominal` parameter of the base learner."""
         return getattr(self._get_base_learner(), "nominal", None)
 
     def _get_base_learner(self) -> Any:
@@ -52,7 +52,7 @@ class Ensemble(TypedClassifier):
         return clone_with_seeds(self._get_base_learner(), rng)
 
     def _read_query(self, X: Any) -> Any:
-        """Check the rows to predict."""
+        """Check and return the rows to predict."""
         self._read_rows(X)
         return self._check_input(X, reset=False)[0]
 
@@ -75,7 +75,7 @@ class Ensemble(TypedClassifier):
 
 @register_learner("bagging")
 class Bagging(Ensemble):
-    """Bagging: mean or vote of base learners trained on bootstrap samples (Breiman 1996).
+    """Bagging: averages or votes of base learners trained on bootstrap samples (Breiman 1996).
 
     Base learners that do not predict probabilities always vote.
 
@@ -86,20 +86,20 @@ class Bagging(Ensemble):
     n_estimators : int, default 10
         Number of members.
     vote : {"average", "majority"}, default "average"
-        Whether to combine the members by the mean of their probabilities or by majority vote. The probabilities of a majority
-        vote are the proportions of votes.
+        Whether to average the probabilities of the members or to take a majority vote. With a majority vote, the class
+        probabilities are the proportions of votes.
     random_state : int or Generator, optional
-        Seed of the random numbers.
+        Random seed or generator.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     estimators_ : list of estimators
         The fitted members.
     oob_error_ : float
-        Out-of-bag error: each row is predicted by the members whose sample does not contain it. Rows that are in all samples
-        are ignored.
+        Out-of-bag error rate. Each row is predicted only by the members whose bootstrap samples do not contain it. Rows that
+        occur in all samples are ignored.
 
     Examples
     --------
@@ -125,14 +125,14 @@ class Bagging(Ensemble):
         return C45() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any) -> Bagging:
-        """Draw bootstrap samples and fit one member on each.
+        """Draw bootstrap samples, and fit one member to each.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------
@@ -155,9 +155,9 @@ class Bagging(Ensemble):
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict the mean of the probabilities of the members, or the proportions of their votes.
+        """Predict the mean probabilities of the members, or the proportions of their votes.
 
-        Members that abstain on a row are ignored. If all members abstain, all classes are equally probable.
+        Members that abstain on a row are ignored. If all members abstain, all classes get the same probability.
         """
         rows = self._read_query(X)
         sums = np.sum([self._predict_member(member, rows) for member in self.estimators_], axis=0)
@@ -172,10 +172,10 @@ class Bagging(Ensemble):
 
 @register_learner("adaboost-m1")
 class AdaBoostM1(Ensemble):
-    """AdaBoost.M1: each member is trained on rows weighted by the errors of previous members.
+    """AdaBoost.M1: each member is trained on rows weighted by the errors of the previous members.
 
-    Boosting stops if a member makes no error, or has a weighted error of at least 0.5 (Freund & Schapire 1996). The
-    probabilities are computed from the sums of the log odds, as in WEKA.
+    Boosting stops when the weighted error rate of a member is zero or at least 0.5 (Freund & Schapire 1996). As in WEKA, the
+    probability of a class is computed from the summed log odds of the members that vote for it.
 
     Parameters
     ----------
@@ -184,19 +184,19 @@ class AdaBoostM1(Ensemble):
     n_estimators : int, default 10
         Number of members.
     by : {"weights", "resampling"}, default "weights"
-        Whether to pass weights to the base learner, or to draw rows with probabilities proportional to their weights. If the
-        base learner does not accept weights, rows are always drawn.
+        Whether to pass the weights to the base learner, or to resample rows with probabilities proportional to their weights.
+        If the base learner does not accept weights, rows are always resampled.
     random_state : int or Generator, optional
-        Seed of the random numbers.
+        Random seed or generator.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     estimators_ : list of estimators
         The fitted members.
     log_odds_ : ndarray
-        Weight of the vote of each member.
+        Voting weight of each member.
 
     Examples
     --------
@@ -216,16 +216,16 @@ class AdaBoostM1(Ensemble):
         return Stump() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostM1:
-        """Fit the members one after the other.
+        """Fit the members sequentially.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows of weight 0 are ignored.
+            Weight of each row. Rows with weight 0 are ignored.
 
         Returns
         -------
@@ -247,7 +247,7 @@ class AdaBoostM1(Ensemble):
         return self
 
     def _iter_rounds(self, table: Any, labels: Any, weight: FloatArray) -> Iterator[tuple[Any, float]]:
-        """Yield each member with its weighted error, and then increase the weights of the misclassified rows."""
+        """Yield each member with its weighted error rate, then increase the weights of the rows that it misclassifies."""
         rng = check_generator("random_state", self.random_state)
         total = weight.sum()
         for _ in range(self.n_estimators):
@@ -266,7 +266,7 @@ class AdaBoostM1(Ensemble):
         return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict probabilities from weighted votes. If there is only one member, return its probabilities."""
+        """Predict probabilities from weighted votes. A single member provides its own probabilities."""
         rows = self._read_query(X)
         if len(self.estimators_) == 1:
             return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)
@@ -285,14 +285,12 @@ def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
 
 
 def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Return the vote of a member for each row: 1 for one class, or 0 for all classes if the member abstains."""
+    """Return the vote of a member for each row: 1 for the predicted class, or only zeros if the member abstains."""
     return np.asarray(np.asarray(member.predict(rows))[:, None] == classes, dtype=np.float64)
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict the probabilities of all classes, including those that the member has not seen.
-
-    If the member does not predict probabilities, its vote is used.
+    """Predict the probabilities of all classes, or the member's vote if it does not predict probabilities.
     """
     if not hasattr(member, "predict_proba"):
         return _predict_member_votes(member, rows, classes)

@@ -1,4 +1,4 @@
-"""Base classes of learners that read typed columns and classes and follow the scikit-learn API."""
+"""Base classes for learners that accept typed columns and follow the scikit-learn API."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ E = TypeVar("E", bound=type[Any])
 def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E], E]:
     """Register a classifier class under the short name that study files and `make_learner` use.
 
-    A package registers its own learners in a module listed in the entry-point group `fairtrial.learners`.
+    A package registers its own learners in a module that is listed in the entry-point group `fairtrial.learners`.
 
     Parameters
     ----------
     name : str
         Short name in lower case with hyphens.
     aliases : iterable of str
-        Further names, e.g. the name of the learner in WEKA.
+        Additional names, e.g. the name of the learner in WEKA.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E],
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Typed columns, the class code (the index in `classes_`) of each row, and the weight of each row."""
+    """A training set: typed columns, and the class code (index in `classes_`) and weight of each row."""
 
     columns: EncodedTable
     codes: IntArray
@@ -66,7 +66,7 @@ class TrainingSet:
 
     @property
     def values(self) -> FloatArray:
-        """The columns as a matrix: numbers unchanged, nominal values as codes, missing values as NaN."""
+        """The columns as a matrix, with nominal values as codes and missing values as NaN."""
         return self.columns.values
 
 
@@ -74,10 +74,10 @@ _compiled_classes: list[type[TypedClassifier]] = []
 
 
 class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier for numeric and nominal columns with missing values.
+    """Base class for classifiers that accept numeric and nominal columns with missing values.
 
-    Columns of category, text or boolean type are nominal, and so are the columns listed in `nominal`. A nominal value that does
-    not occur in the training rows is treated as missing.
+    Categorical, text and Boolean columns are nominal, as are the columns listed in `nominal`. A nominal value that does not
+    occur in the training rows is treated as missing.
     """
 
     nominal: Any = None
@@ -91,14 +91,14 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     @classmethod
     def _compile_kernels(cls) -> None:
-        """Compile the kernels by fitting and predicting a few rows."""
+        """Compile the kernels by fitting the learner to a few rows and predicting them."""
         import pandas as pd
 
         X = pd.DataFrame({"number": np.arange(24) % 7.0, "word": pd.Categorical(list("abc") * 8)})
         cls().fit(X, [0, 1] * 12).predict(X)
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
-        """Check columns, classes and weights, drop rows of weight zero, and set `classes_`."""
+        """Check columns, classes and weights, drop rows with zero weight, and set `classes_`."""
         if y is None:
             raise InputError("y must have the class of each row, got None: requires y to be passed, but the target y is None")
         columns = self._name_columns(read_columns(*self._check_input(X, reset=True), self._memory_order))
@@ -130,20 +130,20 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return pd.Series(pd.Categorical(labels, categories=self._declared_classes))
 
     def _name_columns(self, columns: EncodedTable) -> EncodedTable:
-        """Name the columns as in the input frame, because scikit-learn's checks return a matrix without names."""
+        """Name the columns as in the input data frame, because scikit-learn's checks return a matrix without names."""
         names = getattr(self, "feature_names_in_", columns.names)
         return EncodedTable(columns.values, tuple(map(str, names)), columns.categories)
 
     def _read_rows(self, X: Any) -> EncodedTable:
-        """Encode the rows to predict. Nominal values have the same codes as in the training rows."""
+        """Encode the rows to predict, with the same codes for nominal values as in the training rows."""
         check_is_fitted(self)
         checked, _ = self._check_input(X, reset=False)
         return self._template.encode_like(checked, self._memory_order)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Check a table. Return it, and either `nominal` or, if it has no nominal columns, None.
+        """Check a table. Return it together with `nominal`, or with None if it has no nominal columns.
 
-        A table with nominal columns is not changed. scikit-learn's checks convert any other table to numbers.
+        A table with nominal columns is returned unchanged. scikit-learn's checks convert any other table to numbers.
         """
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
@@ -162,7 +162,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return X, self.nominal
 
     def _encode_present(self, y: Any) -> tuple[npt.NDArray[Any], IntArray]:
-        """Return the sorted classes that occur, and the code of each label."""
+        """Return the sorted classes that occur in y, and the code of each label."""
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
             if labels.dtype.kind == "O" and any(_check.is_missing(value) for value in labels):
@@ -190,7 +190,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 class Learner(TypedClassifier):
-    """Base class of learners that predict probabilities.
+    """Base class for learners that predict probabilities.
 
     A subclass defines `__init__`, `fit` (which calls `_read_training`) and `_predict_probabilities(columns)`, which returns
     the class probabilities of each row.
@@ -198,7 +198,7 @@ class Learner(TypedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Learner(TypedClassifier):
 
 
 class MarginLearner(TypedClassifier):
-    """Base class of learners with scores that are not probabilities.
+    """Base class for learners whose scores are not probabilities.
 
     A subclass defines `__init__`, `fit` (which calls `_read_training`) and `_compute_margins(columns)`, which returns one score
     per row and class.
@@ -233,7 +233,7 @@ class MarginLearner(TypedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
 
     Examples
     --------
@@ -251,9 +251,9 @@ class MarginLearner(TypedClassifier):
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the score of each class. For two classes, compute only the score of the second class.
+        """Compute the score of each class or, for two classes, of the second class only.
 
-        For two classes, a score above zero means that the second class is predicted.
+        With two classes, the second class is predicted if its score is positive.
         """
         margins = self._compute_margins(self._read_rows(X))
         return np.asarray((margins[:, 1] - margins[:, 0]) / 2) if margins.shape[1] == 2 else margins
@@ -266,8 +266,8 @@ class MarginLearner(TypedClassifier):
 def compile_kernels(estimators: Iterable[Any], report: Callable[[str, int, int], None] | None = None) -> None:
     """Compile all uncached kernels of learners and their components.
 
-    Before each compilation, `report` receives the name of the learner's class, the index of the class, and the number of
-    classes to compile.
+    Before each compilation, `report` is called with the name and index of the learner class, and the number of classes to
+    compile.
     """
     components = [component for estimator in estimators for component in _list_components(estimator)]
     # The code of a user's subclass must not run here, so the class that declares the kernels is fitted.
@@ -288,7 +288,7 @@ def _list_components(estimator: Any) -> list[Any]:
 
 
 def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
-    """Return the sorted classes and the codes of a category column. Return None for any other column."""
+    """Return the sorted classes and the codes of a categorical column, or None for any other column."""
     import pandas as pd
 
     if not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype):
@@ -305,9 +305,9 @@ def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
 
 
 def get_declared_order(y: Any, classes: Any) -> list[int]:
-    """Return the indices of `classes` in the order that a category column declares (-1 for absent classes).
+    """Return the index in `classes` of each class that y declares, or -1 for an absent class.
 
-    For any other column, the order is 0, 1, ...
+    If y is not categorical, return 0, 1, ...
     """
     categories = getattr(getattr(y, "dtype", None), "categories", None)
     if categories is None:
@@ -323,7 +323,7 @@ def require_two_classes(learner: TypedClassifier) -> None:
 
 
 def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -> FloatArray:
-    """Add columns of zeros for the classes that did not occur in the training rows of a learner."""
+    """Add zero columns for classes that did not occur in the learner's training rows."""
     kind = describe_other_values(np.asarray(probabilities))
     if kind is not None:
         raise LearnerError(f"predict_proba must return a table of real numbers, got {kind}: convert it to float")
@@ -359,7 +359,7 @@ def require_object(name: str, candidate: Any, method: str, maker: str) -> None:
 
 
 def _has_types(X: Any) -> bool:
-    """Return whether a frame has columns that are not numeric."""
+    """Return whether X is a data frame with columns that are not numeric."""
     import pandas as pd
 
     if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):

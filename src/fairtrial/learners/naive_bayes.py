@@ -13,7 +13,7 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 
 def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: int) -> list[float]:
-    """Find the cut points of a numeric column by the method of Fayyad and Irani, in ascending order.
+    """Return the sorted cut points of a numeric column, found by the method of Fayyad and Irani.
 
     A value equal to a cut point belongs to the interval below it. Missing values are ignored.
 
@@ -29,9 +29,9 @@ def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: 
 
 
 def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
-    """Cut at the point of minimum entropy, and continue on both sides.
+    """Cut at the point of minimum entropy, and repeat this on both sides.
 
-    The recursion stops if the gain of a cut does not exceed its description length.
+    The recursion stops when the information gain of a cut does not exceed its description length.
     """
     ends = np.flatnonzero(values[1:] > values[:-1])
     if len(ends) == 0:
@@ -49,7 +49,7 @@ def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
 
 
 def _is_worthwhile(total: FloatArray, left: FloatArray, n: float, within: float) -> bool:
-    """Return whether the gain exceeds the description length of the cut and of the classes on both sides."""
+    """Return whether the information gain exceeds the description length of the cut and of the classes on both sides."""
     right = total - left
     gain = float(_compute_entropy(total)) - within
     if gain <= 0 or n <= 1:
@@ -77,9 +77,9 @@ class Density(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CountDensity:
-    """Likelihood of codes in each class, estimated with Laplace smoothing.
+    """Laplace-smoothed likelihood of each code in each class.
 
-    The likelihood is the count of the code plus 1, divided by the sum of these numbers over all codes.
+    The likelihood of a code is its count plus 1, divided by the sum of these values over all codes.
     """
 
     proportions: FloatArray
@@ -97,7 +97,7 @@ class CountDensity:
 
 @dataclass(frozen=True, eq=False)
 class BinnedDensity:
-    """Likelihood of numbers, estimated from the counts in intervals."""
+    """Likelihood of numeric values in each class, estimated from counts in intervals."""
 
     cuts: FloatArray
     counts: CountDensity
@@ -109,7 +109,7 @@ class BinnedDensity:
 
 @dataclass(frozen=True, eq=False)
 class NormalDensity:
-    """Normal probability of the interval of width `precision` around a value.
+    """Normal probability, in each class, of the interval of width `precision` around a value.
 
     Standard deviations are at least precision / 6.
     """
@@ -136,9 +136,9 @@ class NormalDensity:
 
 @dataclass(frozen=True, eq=False)
 class KernelDensity:
-    """Mean of normal densities around the training values of each class.
+    """Kernel density estimate: the mean of normal densities centred on the training values of each class.
 
-    The standard deviation is the range of the values of the class, divided by the square root of their number. It is at least
+    The standard deviation is the range of the training values divided by the square root of their total weight. It is at least
     precision / 6.
     """
 
@@ -179,7 +179,7 @@ class KernelDensity:
 def compute_mean_gap(values: FloatArray) -> float:
     """Compute the precision of a column: the mean distance between neighbouring distinct values.
 
-    If there is only one value, the precision is 0.01.
+    If there is only one distinct value, the precision is 0.01.
 
     >>> compute_mean_gap(np.array([1.0, 3.0, 3.0, 4.0]))
     1.5
@@ -193,7 +193,8 @@ def _round_to_precision(values: FloatArray, precision: float) -> FloatArray:
 
 
 def _compute_mass(distance: FloatArray, precision: float, deviation: FloatArray | float) -> FloatArray:
-    """Compute the normal probability of an interval of width `precision`."""
+    """Compute the normal probability of an interval of width `precision` whose centre is at the given distance from the
+    mean."""
     from scipy.special import ndtr
 
     return np.asarray(ndtr((distance + precision / 2) / deviation) - ndtr((distance - precision / 2) / deviation))
@@ -204,22 +205,21 @@ _MIN_DENSITY = 1e-75
 
 @register_learner("naive-bayes")
 class NaiveBayes(Learner):
-    """Naive Bayes for numeric and nominal columns. Missing values are ignored.
+    """Naive Bayes classifier for numeric and nominal columns. Missing values are ignored.
 
-    Counts of nominal values start at one. Probabilities and rounding follow WEKA's NaiveBayes.
+    Counts of nominal values start at one. Probabilities are computed and numbers are rounded as in WEKA's NaiveBayes.
 
     Parameters
     ----------
     numeric : {"normal", "kernel", "discretised"}, default "normal"
-        Density of numeric columns: normal density, kernel density, or counts in intervals found by the method of Fayyad and
-        Irani.
+        Density estimate for numeric columns: normal, kernel, or counts in intervals found by the method of Fayyad and Irani.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     class_prior_ : ndarray of shape (k,)
         Prior probability of each class.
 
@@ -243,9 +243,9 @@ class NaiveBayes(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows of weight 0 are ignored.
+            Weight of each row. Rows with weight 0 are ignored.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class NaiveBayes(Learner):
         return self
 
     def _fit_density(self, training: TrainingSet, j: int) -> Density | None:
-        """Fit the density of one column. Return None if all training values are missing."""
+        """Estimate the density of one column. Return None if all its training values are missing."""
         present = ~np.isnan(training.values[:, j])
         values, classes, weight = training.values[present, j], training.codes[present], training.weight[present]
         k, categories = len(self.classes_), training.columns.categories[j]

@@ -1,4 +1,4 @@
-"""Nearest neighbours for numeric, nominal and missing values."""
+"""Nearest-neighbour classifier for numeric, nominal and missing values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _VOTE_CHUNK = 64
 
 @register_learner("nearest-neighbours", aliases=("ibk", "knn", "k-nn", "1-nn"))
 class NearestNeighbours(Learner):
-    """k-nearest neighbours with the heterogeneous distance HEOM (Wilson & Martinez 1997).
+    """k-nearest neighbours classifier with the HEOM distance (Wilson & Martinez 1997).
 
-    Numbers are scaled to their range in the training rows. Different nominal values have distance 1, and so do missing values.
-    All rows at the same distance as the farthest neighbour also vote. Each class starts with 1/n of a vote, as in WEKA's IBk,
-    so no probability is zero.
+    HEOM is the heterogeneous Euclidean-overlap metric. Numbers are divided by their range in the training rows. Two different
+    nominal values have distance 1, as does a missing value from any value. All rows tied with the farthest neighbour also vote.
+    Each class starts with 1/n of a vote, as in WEKA's IBk, so no probability is zero.
 
     Parameters
     ----------
@@ -33,12 +33,12 @@ class NearestNeighbours(Learner):
     votes : {"uniform", "inverse"}, default "uniform"
         With "uniform", all votes have the same weight. With "inverse", a vote is weighted by the inverse of the distance.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
 
     Examples
     --------
@@ -56,16 +56,16 @@ class NearestNeighbours(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestNeighbours:
-        """Store the rows and the ranges of the numeric columns.
+        """Store the training rows and the ranges of the numeric columns.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows of weight 0 are ignored.
+            Weight of each row. Rows with weight 0 are ignored.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Noise filters: samplers that remove training rows whose class is probably wrong."""
+"""Noise filters: samplers that remove training rows that are probably mislabelled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Base class of noise filters, with the sampler interface of imbalanced-learn.
+    """Base class for noise filters, with the sampler interface of imbalanced-learn.
 
     A subclass implements `_find_kept_rows`. The base learner receives the table unchanged, so nominal columns are allowed.
     """
@@ -29,19 +29,19 @@ class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
     random_state: Any
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Remove the rows whose class is probably wrong.
+        """Remove the rows that are probably mislabelled.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------
         X, y
-            The rows that are kept, in the original order, and their classes.
+            The remaining rows, in the original order, and their classes.
         """
         _check.check_one_of("vote", self.vote, ["majority", "consensus"])
         require_object("estimator", self._get_base_learner(), "fit", "fairtrial.learners.make_learner")
@@ -73,7 +73,7 @@ class NoiseFilter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no t
 
 
 def _assign_stratified_folds(labels: npt.NDArray[Any], n_folds: int, rng: np.random.Generator) -> IntArray:
-    """Assign rows to random folds with the class proportions of the table."""
+    """Assign rows at random to folds that preserve the class proportions."""
     order = rng.permutation(len(labels))
     order = order[np.argsort(np.unique(labels, return_inverse=True)[1][order], kind="stable")]
     folds = np.empty(len(labels), dtype=np.intp)
@@ -96,12 +96,12 @@ class CVCF(NoiseFilter):
     vote : {"majority", "consensus"}, default "majority"
         Whether to remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     random_state : int or Generator, optional
-        Seed of the random numbers.
+        Random seed or generator.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        Indices of the rows that are kept.
+        Indices of the remaining rows.
 
     Examples
     --------
@@ -131,9 +131,9 @@ class CVCF(NoiseFilter):
 class IPF(NoiseFilter):
     """Iterative-partitioning filter: removes rows that models trained on partitions misclassify.
 
-    The rows are divided into stratified partitions, and one member is trained on each. A row is removed if both the vote of the
-    members and the member of its own partition misclassify the row (Khoshgoftaar & Rebours 2007). This is repeated with new
-    partitions of the remaining rows until several consecutive iterations remove few rows.
+    The rows are divided into stratified partitions, and one member is trained on each. A row is removed if it is misclassified
+    both by the vote of the members and by the member trained on its own partition (Khoshgoftaar & Rebours 2007). This is
+    repeated with new partitions of the remaining rows until several consecutive iterations remove few rows.
 
     Parameters
     ----------
@@ -144,16 +144,16 @@ class IPF(NoiseFilter):
     vote : {"majority", "consensus"}, default "majority"
         Whether to remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     stop_proportion : float, default 0.01
-        An iteration removes few rows if it removes at most this proportion of the original rows.
+        Largest proportion of the original rows that counts as few.
     stop_after : int, default 3
         Number of consecutive iterations that must remove few rows before the filter stops.
     random_state : int or Generator, optional
-        Seed of the random numbers.
+        Random seed or generator.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        Indices of the rows that are kept.
+        Indices of the remaining rows.
     removed_counts_ : list of int
         Number of rows removed in each iteration.
 

@@ -1,4 +1,4 @@
-"""One rule on one column: the 1R learner of Holte."""
+"""The 1R learner of Holte: a single rule on a single column."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 @dataclass(frozen=True, eq=False)
 class ColumnRule:
-    """The rule of one column: a class for each value or interval, and a class for missing values (-1 if there are none).
+    """A rule on one column: a class for each value or interval, and a class for missing values (-1 if there are none).
 
-    `correct` is the number of training rows that the rule predicts correctly. Interval i ends below `cuts[i]`. A nominal column
-    has no cuts.
+    `correct` is the number of training rows that the rule classifies correctly. Interval i ends below `cuts[i]`. A nominal
+    column has no cuts.
     """
 
     column: int
@@ -32,10 +32,10 @@ class ColumnRule:
 
 @register_learner("one-r")
 class OneR(Learner):
-    """The rule on one column with the fewest training errors (Holte 1993).
+    """1R learner: the rule on a single column with the fewest training errors (Holte 1993).
 
-    The rules are the same as those of OneR in WEKA 3.6.14. A numeric column is cut into intervals. All intervals except the
-    last contain at least `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged.
+    The rules are identical to those of OneR in WEKA 3.6.14. A numeric column is divided into intervals. All intervals except
+    the last contain at least `min_bucket` rows of their majority class. Neighbouring intervals of the same class are merged.
     Missing values are treated as a separate value. Ties go to the first column and to the class declared first.
 
     Parameters
@@ -43,16 +43,16 @@ class OneR(Learner):
     min_bucket : int, default 6
         Minimum number of rows of the majority class in an interval.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     column_ : int
-        Index of the column.
+        Index of the column that the rule uses.
     cuts_ : ndarray
-        Cut points of a numeric column.
+        Cut points of the column, if it is numeric.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class OneR(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class OneR(Learner):
 
 
 def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) -> tuple[FloatArray, IntArray]:
-    """Find the cut points of a numeric column and the class counts of each interval.
+    """Find the cut points of a numeric column and the class counts in each interval.
 
     Each distinct value starts as an interval. From left to right, an interval is merged with the next one if it has fewer than
     `min_count` rows of its majority class. It is also merged if both intervals have the same majority class. Finally,
@@ -181,12 +181,12 @@ def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[I
 
 
 def _count_by_value(values: IntArray, codes: IntArray, size: int, k: int) -> IntArray:
-    """Count the rows with each value in each class. The result has one row per value and one column per class."""
+    """Build a table of row counts with one row per value and one column per class."""
     return np.bincount(values * k + codes, minlength=size * k).reshape(size, k)
 
 
 def _make_default_rule(ranks: IntArray) -> ColumnRule:
-    """Create the rule for a table without values. The rule predicts the most frequent class."""
+    """Build a rule that predicts the most frequent class, for tables in which all values are missing."""
     counts = np.bincount(ranks)
     return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
 

@@ -17,27 +17,27 @@ from fairtrial.learners.learner import MarginLearner, register_learner, require_
 class PDFC(MarginLearner):
     """Positive definite fuzzy classifier (Chen & Wang 2003).
 
-    Each support vector becomes a rule. The antecedent of the rule is the product of the Gaussian membership functions
-    exp(-width u^2) of all attributes. The consequent is the coefficient of the support vector. An additional rule, which always
-    fires, has the bias as its consequent. The output is the weighted mean of the consequents, (b0 + sum b_j K_j) / (1 + sum
-    K_j). If there are more than two classes, each class is separated from the rest. Numbers are scaled to [0, 1], and nominal
-    columns are encoded as binary columns.
+    Each support vector becomes a rule. The antecedent of the rule is the product, over all attributes, of the Gaussian
+    membership functions exp(-width u^2), where u is the distance from the support vector. The consequent is the coefficient of
+    the support vector. An additional rule, which always fires, has the bias as its consequent. The output is the weighted mean
+    of the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). With more than two classes, a separate classifier distinguishes each
+    class from all others. Numeric columns are scaled to [0, 1], and nominal columns are encoded as binary columns.
 
     Parameters
     ----------
     C : float, default 100
-        Penalty of margin violations.
+        Penalty for margin violations.
     width : float, default 0.25
-        Parameter of the Gaussian membership functions.
+        Width parameter of the Gaussian membership functions.
     tol : float, default 1e-3
-        Tolerance of the optimization.
+        Tolerance of the optimizer.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     rules_ : list of (ndarray, ndarray, float)
         Centres, consequents and bias of each binary classifier.
 
@@ -56,14 +56,14 @@ class PDFC(MarginLearner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> PDFC:
-        """Fit one SVM for two classes, or one SVM per class against all other classes.
+        """Fit one SVM for two classes, or one one-vs-rest SVM for each of several classes.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A learner with its preparation steps (imputation, encoding, scaling, sampling), which are fitted only on training rows."""
+"""A learner with preparation steps (imputation, encoding, scaling, sampling) that are fitted only to training rows."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Facts:
     scale : {"min-max", "standard"} or None
         Scaling that the learner needs.
     prepares : bool, default False
-        Whether the learner prepares its own input. If so, its input is not changed.
+        Whether the learner prepares its own input. If true, the input is passed on unchanged.
     numbered : bool, default False
-        Whether classes must be the integers 0, 1, ...
+        Whether the learner requires the classes to be the integers 0, 1, ...
 
     Examples
     --------
@@ -78,8 +78,8 @@ def facts_of(learner: Any) -> Facts:
     Parameters
     ----------
     learner : estimator
-        A learner can declare its facts in the attribute `fairtrial_facts`. By default, facts are derived from the class and the
-        scikit-learn tags of the learner.
+        A learner can declare its `Facts` in the attribute `fairtrial_facts`. By default, they are derived from the class and
+        the scikit-learn tags of the learner.
 
     Returns
     -------
@@ -109,7 +109,9 @@ def facts_of(learner: Any) -> Facts:
 
 
 def reads_names(learner: Any) -> bool:
-    """Return whether a learner may use column names. Learners of known packages use only the column order."""
+    """Return whether a learner may use column names.
+
+    Learners from known packages use only the column order."""
     return type(learner).__module__.split(".")[0] not in _MATRIX_PACKAGES
 
 
@@ -155,7 +157,7 @@ _FOR_ALL_COLUMNS = ("RandomOverSampler", "RandomUnderSampler", "SMOTENC", "SMOTE
 
 @cache
 def sampler_classes() -> dict[str, type[Any]]:
-    """Return the samplers of imbalanced-learn and the noise filters of fairtrial by short name.
+    """Map the short names of imbalanced-learn's samplers and fairtrial's noise filters to classes.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def sampler_classes() -> dict[str, type[Any]]:
 
 
 def make_short_name(name: str) -> str:
-    """Convert the name of a class to lower case with hyphens.
+    """Convert a class name to lower case with hyphens.
 
     >>> [make_short_name(name) for name in ("RandomOverSampler", "SMOTE", "SVMSMOTE", "SMOTEENN", "GaussianNB", "LinearSVC")]
     ['random-over-sampler', 'smote', 'svm-smote', 'smote-enn', 'gaussian-nb', 'linear-svc']
@@ -186,7 +188,7 @@ def make_short_name(name: str) -> str:
 
 
 def get_sampler(name: str, **parameters: Any) -> Any:
-    """Create a sampler of imbalanced-learn, or a noise filter, by name.
+    """Create an imbalanced-learn sampler or a noise filter by name.
 
     Parameters
     ----------
@@ -270,7 +272,7 @@ def _select_sampler(sampler: Any, columns: EncodedTable) -> Any:
 
 
 def to_frame(columns: EncodedTable) -> Any:
-    """Convert columns to a data frame. Nominal columns have type category, and all other columns have type float64."""
+    """Convert columns to a data frame with `category` and `float64` columns."""
     import pandas as pd
 
     series = {}
@@ -285,25 +287,25 @@ def to_frame(columns: EncodedTable) -> Any:
 
 
 class Prepared(TypedClassifier):
-    """A learner for any table. Input that the learner does not accept is prepared first.
+    """A learner that accepts any table because its input is prepared first.
 
-    In each fold, the preparation is fitted only on the training rows.
+    The preparation is fitted only to the training rows, so cross-validation does not leak information from test rows.
 
     Parameters
     ----------
     learner : estimator
-        The learner.
-    sampler : sampler of imbalanced-learn or noise filter, optional
-        Sampler that is applied to the training rows after imputation. Test rows are never resampled.
+        Learner to prepare the input for.
+    sampler : imbalanced-learn sampler or noise filter, optional
+        Sampler applied to the training rows after imputation. Test rows are never resampled.
     preparation : {"standard", "none"} or transformer, default "standard"
         "standard" applies the steps that `facts_of(learner)` requires. A transformer of data frames replaces these steps.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     learner_ : estimator
         The fitted learner.
     preparation_ : dict of str to str
@@ -333,7 +335,7 @@ class Prepared(TypedClassifier):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------
@@ -359,7 +361,7 @@ class Prepared(TypedClassifier):
         return self
 
     def _fit_encoder(self, columns: EncodedTable, labels: Any, facts: Facts) -> Any:
-        """Fit the encoder of the columns. Return None if the learner accepts the columns after imputation."""
+        """Fit the encoder for the columns. Return None if the learner accepts imputed columns without encoding."""
         if not isinstance(self.preparation, str):
             require_object("preparation", self.preparation, "transform", 'a transformer class, or pass "standard" or "none"')
             return clone(self.preparation).fit(to_frame(columns), labels)
@@ -387,7 +389,7 @@ class Prepared(TypedClassifier):
         return to_frame(columns) if typed else columns.values
 
     def _add_names(self, encoded: FloatArray, columns: EncodedTable) -> Any:
-        """Convert encoded columns to a frame if the learner may use column names."""
+        """Convert encoded columns to a data frame if the learner may use column names."""
         if not reads_names(self.learner):
             return encoded
         import pandas as pd

@@ -1,4 +1,4 @@
-"""RIPPER: rules by repeated incremental pruning to produce error reduction (Cohen 1995)."""
+"""RIPPER rule learner: repeated incremental pruning to produce error reduction (Cohen 1995)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"'
 
 
 def make_java_random(seed: int, columns: EncodedTable, labels: Sequence[Any]) -> JavaRandom:
-    """Create a random number generator. As in JRip, its seed is the given seed plus the Java hash of a random row."""
+    """Create JRip's random number generator, seeded with `seed` plus the Java hash of a random row."""
     row = JavaRandom(seed).draw_below(len(columns))
     return JavaRandom(compute_java_hash(format_row(columns, row, labels[row])) + seed)
 
@@ -49,7 +49,7 @@ def quote(value: Any) -> str:
 
 
 def compute_java_hash(text: str) -> int:
-    """Compute the 32-bit hash code of a string in Java.
+    """Compute the 32-bit hash code that Java assigns to a string.
 
     >>> compute_java_hash("hello"), compute_java_hash("fairtrial")
     (99162322, -349893006)
@@ -62,14 +62,16 @@ def compute_java_hash(text: str) -> int:
 
 
 def order_classes_by_frequency(counts: Sequence[int], source: JavaRandom) -> list[int]:
-    """Order classes from the rarest to the most frequent. Ties are broken by random numbers and WEKA's sorting."""
+    """Order classes from the rarest to the most frequent.
+
+    Ties are broken as in JRip: the classes are shuffled and then sorted by WEKA's quicksort, which is not stable."""
     shuffled = list(range(len(counts)))
     JavaRandom(source.draw_int32()).shuffle(shuffled)
     return [shuffled[index] for index in sort_like_weka([counts[code] for code in shuffled])]
 
 
 def sort_like_weka(numbers: Sequence[float]) -> list[int]:
-    """Return the indices that sort the numbers by WEKA's quicksort, which is not stable."""
+    """Return the indices that sort the numbers, as found by WEKA's unstable quicksort."""
     indices = list(range(len(numbers)))
     _quicksort(numbers, indices, 0, len(indices) - 1)
     return indices
@@ -81,7 +83,7 @@ def _put_in_order(numbers: Sequence[float], indices: list[int], left: int, right
 
 
 def _quicksort(numbers: Sequence[float], indices: list[int], left: int, right: int) -> None:
-    """Sort with the median of the first, middle and last element as pivot. Up to three elements are sorted directly."""
+    """Sort with the median of the first, middle and last elements as the pivot. Up to three elements are sorted directly."""
     if right <= left:
         return
     centre = left + 1 if right - left == 2 else (left + right) // 2
@@ -126,7 +128,7 @@ _SURPLUS = 64.0
 
 @dataclass(frozen=True, eq=False)
 class ClassRuleLearner:
-    """Learns the rules of one class from the rows that no rule of an earlier class covers."""
+    """A learner of the rules for one class from the rows that the rules for earlier classes do not cover."""
 
     task: RuleTask
     rows: IntArray
@@ -156,7 +158,8 @@ class ClassRuleLearner:
                 return rules
 
     def _optimise(self, rule_set: RuleSet) -> RuleSet:
-        """Replace or revise each rule, cover remaining positives, and drop rules that increase the description length."""
+        """Replace or revise each rule, add rules for uncovered positives, and drop rules that increase the description
+        length."""
         old = [rule.conditions for rule in rule_set.rules]
         accepted, rows, stopping = RuleSet(self.task, self.rows), self.rows, self._make_stopping_criterion()
         missed = 1
@@ -178,7 +181,8 @@ class ClassRuleLearner:
         return accepted.extend(*old[len(accepted.rules) + 1 :]).reduce()
 
     def _choose_variant(self, accepted: RuleSet, old: list[RuleConditions], rows: IntArray) -> RuleConditions:
-        """Choose the old rule, its revision or a replacement, by description length. Ties are broken in this order."""
+        """Choose the old rule, its revision or a replacement: the one with the shortest description, or the first of these if
+        tied."""
         position = len(accepted.rules)
         task, present, later = self.task, old[position], old[position + 1 :]
         growing, pruning = self._split_rows(rows)
@@ -206,7 +210,7 @@ class ClassRuleLearner:
         return stratify_rows(rows, self.task.table.codes, self.folds, self.source)
 
     def _split_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Split rows into all folds but the last (used to grow a rule) and the last fold (used to prune it)."""
+        """Split off the last fold, which is used to prune a rule that is grown on all other folds."""
         cut = len(rows) * (self.folds - 1) // self.folds
         return rows[:cut], rows[cut:]
 
@@ -217,13 +221,13 @@ class ClassRuleLearner:
 
 
 class StoppingCriterion:
-    """Tracks the description length while rules are added and decides when to stop."""
+    """A criterion for when to stop adding rules, based on the description length."""
 
     def __init__(self, start: float) -> None:
         self.length = self.shortest = start
 
     def should_stop(self, rules: RuleSet) -> bool:
-        """Return whether the last rule makes the description too long, covers no positive row, or is wrong too often."""
+        """Return whether the last rule is too long to describe, covers no positives, or errs too often."""
         self.length += rules.compute_relative_length(len(rules.rules) - 1)
         self.shortest = min(self.shortest, self.length)
         counts = rules.rules[-1].counts
@@ -251,14 +255,14 @@ class Ripper(Learner):
     prune : bool, default True
         Whether to prune and optimize.
     random_state : int or Generator, default 1
-        Seed of the random numbers. With the same integer, and the same rows in the same order, JRip learns the same rules.
+        Random seed or generator. With the same integer seed and the same rows in the same order, JRip learns the same rules.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     rules_ : tuple of RipperRule
         The rules in order. The last one is the default rule.
     n_rules_ : int
@@ -305,7 +309,7 @@ class Ripper(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------
@@ -354,7 +358,8 @@ class Ripper(Learner):
         self.n_rules_ = len(self.rules_)
 
     def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
-        """Create a readable rule with class proportions. A default rule without rows predicts its class with certainty."""
+        """Build a readable rule with class proportions. A default rule that covers no rows predicts its class with probability
+        1."""
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0
@@ -375,7 +380,7 @@ class Ripper(Learner):
         return ripper_rules.format_rules(self.rules_, self._target)
 
     def _find_first_rule(self, columns: EncodedTable) -> IntArray:
-        """Find the first rule that each row satisfies."""
+        """Find the first rule that applies to each row."""
         values = np.ascontiguousarray(columns.values.T)
         first = np.full(len(columns), len(self._conditions) - 1, dtype=np.intp)
         pending = np.arange(len(columns), dtype=np.intp)

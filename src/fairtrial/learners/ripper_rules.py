@@ -1,4 +1,4 @@
-"""Ordered rules of one class: conditions, covered rows, and description length in bits."""
+"""Ordered rules for one class: conditions, covered rows, and description length in bits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RuleCounts:
     missed: int
 
     def exclude(self, rule_counts: RuleCounts) -> RuleCounts:
-        """Return the counts after dropping a rule, given the counts of this rule."""
+        """Return the counts that remain after dropping a rule with the given counts."""
         right = rule_counts.covered - rule_counts.wrong
         return RuleCounts(
             self.covered - rule_counts.covered,
@@ -51,7 +51,7 @@ def _compute_log2(value: float) -> float:
 
 
 def compute_subset_length(total: float, chosen: float, rate: float) -> float:
-    """Compute the bits needed to identify `chosen` of `total` elements, given the expected proportion."""
+    """Compute the bits needed to identify `chosen` of `total` elements, given the expected rate."""
     rate = min(rate, _NEARLY_ONE) if chosen < total else rate
     inside = -chosen * _compute_log2(rate) if rate > SMALL else 0.0
     return inside - (total - chosen) * _compute_log2(1 - rate) if chosen < total else inside
@@ -60,7 +60,7 @@ def compute_subset_length(total: float, chosen: float, rate: float) -> float:
 def compute_rule_length(size: int, possible: int) -> float:
     """Compute the bits needed to encode a rule with `size` of `possible` conditions.
 
-    The result is halved because conditions are redundant.
+    The result is halved to allow for redundant conditions.
 
     >>> round(compute_rule_length(2, 100), 3)
     7.572
@@ -74,9 +74,9 @@ def compute_rule_length(size: int, possible: int) -> float:
 
 
 def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
-    """Compute the bits needed to encode the errors of rules.
+    """Compute the bits needed to encode the errors of a list of rules.
 
-    A `proportion` of the errors is expected to be false positives.
+    `proportion` is the expected proportion of false positives among the errors.
     """
     errors = counts.wrong + counts.missed
     bits = _compute_log2(counts.covered + counts.left + 1)
@@ -107,7 +107,7 @@ class RuleTable:
 
     @classmethod
     def from_columns(cls, columns: EncodedTable, codes: IntArray) -> RuleTable:
-        """Sort each column with missing values last."""
+        """Build the table, and sort each column with missing values last."""
         values = np.ascontiguousarray(columns.values.T)
         sizes = np.array([len(categories) if categories is not None else 0 for categories in columns.categories], dtype=np.intp)
         orders = np.argsort(values, axis=1, kind="stable").astype(np.intp)
@@ -115,7 +115,7 @@ class RuleTable:
 
     @property
     def possible_conditions(self) -> int:
-        """Number of possible conditions: one per value of a nominal column, and two bounds per value of a numeric column."""
+        """Number of possible conditions: one per nominal value, and two per distinct numeric value."""
         sorted_values = np.take_along_axis(self.values, self.orders, axis=1)
         distinct = (sorted_values[:, 1:] > sorted_values[:, :-1]).sum(axis=1) + (self.n_known > 0)
         return int(np.where(self.sizes > 0, self.sizes, 2 * distinct).sum())
@@ -123,7 +123,7 @@ class RuleTable:
 
 @dataclass(frozen=True, eq=False)
 class RuleConditions:
-    """Columns, kinds (at most, at least, equal) and values of conditions that must all be satisfied."""
+    """The columns, kinds (at most, at least, equal) and values of conditions that must all be satisfied."""
 
     columns: IntArray
     kinds: IntArray
@@ -142,7 +142,7 @@ class RuleConditions:
         return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
-        """Append conditions that have a positive gain on the rows that satisfy all previous conditions."""
+        """Append conditions with a positive gain on the rows that satisfy all previous conditions."""
         used = np.zeros(len(table.sizes), dtype=bool)
         used[self.columns] = table.sizes[self.columns] > 0
         rows = rows[self.find_covered(table.values, rows)]
@@ -179,8 +179,8 @@ class RuleCondition:
 class RipperRule:
     """A rule that predicts its class if all its conditions are satisfied and no earlier rule applies.
 
-    `covered` is the number of training rows that the rule covers, and `errors` is the number of these rows that belong to
-    another class. `probabilities` contains the class proportions of the covered rows.
+    `covered` is the number of training rows that the rule covers, and `errors` is the number of these rows that belong to other
+    classes. `probabilities` contains the class proportions of the covered rows.
 
     >>> print(RipperRule((RuleCondition("size", ">=", 3.0), RuleCondition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
     (size >= 3) and (hue = red) => class=yes (12.0/1.0)
@@ -202,7 +202,7 @@ class RipperRule:
 
 
 def make_readable(conditions: RuleConditions, columns: EncodedTable) -> tuple[RuleCondition, ...]:
-    """Convert conditions from codes to names and values."""
+    """Convert encoded conditions to conditions with column names and values."""
     readable_conditions = []
     for column, kind, cut in zip(conditions.columns, conditions.kinds, conditions.cuts, strict=True):
         categories = columns.categories[column]
@@ -222,7 +222,7 @@ _MOST_ERRORS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class RuleTask:
-    """The task of learning rules for one class against all later classes."""
+    """The task of learning rules that separate one class from all later classes."""
 
     table: RuleTable
     positive: BoolArray
@@ -233,7 +233,7 @@ class RuleTask:
 
 @dataclass(frozen=True, eq=False)
 class RuleCoverage:
-    """A rule at its position in the list, with the rows that it covers, the remaining rows, and the counts of both."""
+    """A rule in a list, with the rows that it covers, the rows that are left for later rules, and the counts of both."""
 
     conditions: RuleConditions
     covered: IntArray
@@ -243,7 +243,7 @@ class RuleCoverage:
 
 @dataclass(eq=False)
 class RuleSet:
-    """An ordered list of rules for some rows."""
+    """An ordered list of rules for a set of rows."""
 
     task: RuleTask
     rows: IntArray
@@ -255,7 +255,7 @@ class RuleSet:
         return self.rules[-1].rest if self.rules else self.rows
 
     def extend(self, *more: RuleConditions) -> RuleSet:
-        """Return a new set with further rules at the end."""
+        """Return a new rule set with additional rules at the end."""
         longer = RuleSet(self.task, self.rows, list(self.rules))
         for conditions in more:
             longer.rules.append(longer._apply_rule(longer.rest, conditions))
@@ -269,7 +269,7 @@ class RuleSet:
         return RuleCoverage(conditions, covered, rest, RuleCounts(len(covered), len(rest), len(covered) - right, missed))
 
     def _sum_counts(self, start: RuleCounts, rules: list[RuleCoverage]) -> RuleCounts:
-        """Sum the counts of all rules. The uncovered rows are taken from the last rule."""
+        """Sum the counts over all rules, except those of uncovered rows, which are the counts after the last rule."""
         if not rules:
             return start
         last = rules[-1].counts
@@ -278,11 +278,11 @@ class RuleSet:
 
     @property
     def no_rule(self) -> RuleCounts:
-        """Counts of an empty list of rules."""
+        """Counts for an empty list of rules."""
         return RuleCounts(0, len(self.rows), 0, int(self.task.positive[self.rows].sum()))
 
     def _compute_savings(self, total: RuleCounts, rule: RuleCoverage) -> float:
-        """Compute the bits saved by dropping a rule. Return NaN if the rule should be kept."""
+        """Compute the number of bits saved by dropping a rule. Return NaN if the rule should be kept."""
         task, counts = self.task, rule.counts
         saved = (
             compute_exceptions_length(task.proportion, total)
@@ -293,7 +293,7 @@ class RuleSet:
         return saved if saved > -SMALL or too_wrong else math.nan
 
     def _compute_min_length(self, total: RuleCounts, later: list[RuleCoverage]) -> float:
-        """Compute the bits that encode the errors, minus the bits saved by dropping later rules.
+        """Compute the bits needed to encode the errors, minus the bits saved by dropping later rules.
 
         Later rules that increase the description length are dropped.
         """
@@ -306,7 +306,7 @@ class RuleSet:
         return compute_exceptions_length(self.task.proportion, total) - saved
 
     def compute_relative_length(self, position: int) -> float:
-        """Compute the description length with the rule at this position minus the length without this rule."""
+        """Compute how many bits the rule at this position adds to the description length."""
         start = self.no_rule
         present = self._compute_min_length(self._sum_counts(start, self.rules), self.rules[position + 1 :])
         shorter = RuleSet(self.task, self.rows, self.rules[:position]).extend(
@@ -316,7 +316,7 @@ class RuleSet:
         return present + compute_rule_length(len(self.rules[position].conditions), self.task.possible) - absent
 
     def reduce(self) -> RuleSet:
-        """Drop the rules that increase the description length, from the last to the first."""
+        """Drop the rules that increase the description length, starting with the last rule."""
         total = self._sum_counts(self.no_rule, self.rules)
         conditions = []
         for rule in reversed(self.rules):

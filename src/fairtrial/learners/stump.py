@@ -13,24 +13,24 @@ from fairtrial.learners.learner import Learner, register_learner
 
 @register_learner("stump", aliases=("decision-stump",))
 class Stump(Learner):
-    """Decision stump: one split of minimum entropy, as in WEKA's DecisionStump.
+    """Decision stump: a single split of minimum entropy, as in WEKA's DecisionStump.
 
-    A nominal column is split into one value and the rest. A numeric column is split midway between two neighbouring values.
-    Missing values have a separate branch.
+    A split on a nominal column separates one value from all others. A split on a numeric column is midway between two
+    neighbouring values. Missing values go to a separate branch.
 
     Parameters
     ----------
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     column_ : int
         Index of the split column.
     cut_ : float
-        Cut point of a numeric column, or code of the value of a nominal column.
+        Cut point of a numeric column, or code of the separated value of a nominal column.
     distributions_ : ndarray of shape (3, k)
         Class probabilities of the three branches. The last branch is for missing values.
 
@@ -54,9 +54,9 @@ class Stump(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
         sample_weight : array-like of shape (n,), optional
-            Weight of each row. Rows of weight 0 are ignored.
+            Weight of each row. Rows with weight 0 are ignored.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class Stump(Learner):
 
 
 def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
-    """Find the split of a column with the smallest entropy, and return the entropy and the cut.
+    """Find the split with the smallest entropy on a column, and return its entropy and cut point.
 
     If no split is possible, the entropy is infinite.
     """

@@ -96,7 +96,7 @@ _BLOCK = 1024
 
 
 class KernelSVM(Learner):
-    """Base class of SVMs on scaled numbers, with pairwise votes for several classes. A subclass supplies the kernel."""
+    """Base class for SVMs on scaled columns, with pairwise votes for more than two classes. A subclass supplies the kernel."""
 
     C: float
     scale: Any
@@ -106,7 +106,7 @@ class KernelSVM(Learner):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> KernelSVM:
-        """Fit one SVM per pair of classes.
+        """Fit one SVM for each pair of classes.
 
         `sample_weight` is not supported. Because of the solver's tolerance, a weighted row would be only roughly equivalent to
         repeated rows.
@@ -116,7 +116,7 @@ class KernelSVM(Learner):
         X : DataFrame or array-like of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Class of each row.
+            Class label of each row.
 
         Returns
         -------
@@ -140,7 +140,7 @@ class KernelSVM(Learner):
         return self
 
     def _compute_pairwise(self, columns: EncodedTable) -> FloatArray:
-        """Compute the SVM output of each pair (first, second) of classes. Positive values indicate the first class."""
+        """Compute the SVM output for each pair (first, second) of classes. Positive values indicate the first class."""
         _, kernel = self._make_kernel()
         rows, support = self._encoder(columns), self._svc.support_
         blocks = []
@@ -153,13 +153,14 @@ class KernelSVM(Learner):
         return np.vstack(blocks)
 
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
-        """Compute the proportion of pairwise votes that each class wins."""
+        """Compute the proportion of pairwise votes for each class."""
         return _count_votes(self._compute_pairwise(columns), len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the SVM output of the second class or, if there are more than two classes, the votes for each class.
+        """Compute the SVM output for two classes, or the votes for each of more than two classes.
 
-        Ties between votes are broken by the outputs, which are scaled to less than half a vote.
+        With two classes, positive outputs indicate the second class. With more than two classes, ties between votes are broken
+        by the SVM outputs, which are scaled to less than half a vote.
         """
         pairs = self._compute_pairwise(self._read_rows(X))
         if len(self.classes_) == 2:
@@ -176,26 +177,26 @@ class KernelSVM(Learner):
 class PukSVC(KernelSVM):
     """Support vector machine with the Pearson VII universal kernel.
 
-    Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
-    proportions of votes, which are 0 or 1 for two classes. Use `decision_function` for ranking.
+    Nominal columns are encoded as binary columns. With more than two classes, pairwise classifiers vote. `predict_proba`
+    returns the proportions of votes, which are always 0 or 1 for two classes. Use `decision_function` for ranking.
 
     Parameters
     ----------
     C : float, default 100
-        Penalty of margin violations.
+        Penalty for margin violations.
     sigma, omega : float, default 1
         Width and shape of the kernel.
     scale : {"min-max", "standard"} or None, default "min-max"
         Scaling of the columns, fitted on the training rows.
     tol : float, default 1e-3
-        Tolerance of the optimization.
+        Tolerance of the optimizer.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     n_support_ : ndarray of shape (k,)
         Number of support vectors of each class.
 
@@ -234,28 +235,28 @@ class PukSVC(KernelSVM):
 class SMO(KernelSVM):
     """Support vector machine with a linear or polynomial kernel, on columns scaled as in WEKA's SMO.
 
-    Nominal columns are encoded as binary columns. With several classes, pairwise classifiers vote. `predict_proba` returns
-    proportions of votes, which are 0 or 1 for two classes. Use `decision_function` for ranking.
+    Nominal columns are encoded as binary columns. With more than two classes, pairwise classifiers vote. `predict_proba`
+    returns the proportions of votes, which are always 0 or 1 for two classes. Use `decision_function` for ranking.
 
     Parameters
     ----------
     C : float, default 1
-        Penalty of margin violations.
+        Penalty for margin violations.
     exponent : float, default 1
-        Exponent of the kernel. With exponent 1, the kernel is linear.
+        Exponent of the kernel. The kernel is linear if the exponent is 1.
     lower_order : bool, default False
         Whether to include lower-order terms.
     scale : {"min-max", "standard"} or None, default "min-max"
         Scaling of the columns, fitted on the training rows.
     tol : float, default 1e-3
-        Tolerance of the optimization.
+        Tolerance of the optimizer.
     nominal : sequence of str or int, optional
-        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+        Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-        The classes in sort order.
+        The sorted class labels.
     n_support_ : ndarray of shape (k,)
         Number of support vectors of each class.
 

@@ -1,13 +1,13 @@
-"""Confidence limits and tests of AUCs that are also valid if a class has few cases.
+"""Confidence limits and tests for AUCs that remain valid if a class has few cases.
 
-The methods were chosen by simulation (docs/calibration.md). An AUC is treated like a proportion that was observed in an
-effective number of cases, `auc * (1 - auc) / variance`. With few cases, DeLong's variance is often too small. If the variance
-of Hanley and McNeil (1982) is larger, it replaces DeLong's variance. The weight of the replacement decreases if the rarer class
+The methods were chosen on the basis of simulations (docs/calibration.md). An AUC is treated as a proportion observed in an
+effective number of cases, `auc * (1 - auc) / variance`. With few cases, DeLong's variance is often too small. If Hanley and
+McNeil's variance (1982) is larger, it replaces DeLong's variance. The weight of the replacement decreases once the rarer class
 has more than `FULL_REPLACEMENT` cases. The limits are Wilson limits with a t quantile and Satterthwaite's degrees of freedom.
 
-The limits of a difference combine the limits of both models (Zou & Donner 2008) with DeLong's correlation. The errors of two
-correlated models partly cancel. For a difference, the weight of the replacement therefore starts to decrease at a smaller
-number of cases. This gives the test more power.
+The limits for a difference combine the limits for the two AUCs (Zou & Donner 2008), using DeLong's correlation. The errors of
+two correlated models partly cancel out. For a difference, the weight of the replacement therefore starts to decrease at fewer
+cases, which gives the test more power.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _BISECTION_STEPS = 80
 
 @dataclass(frozen=True)
 class VariancePart:
-    """One part of DeLong's variances of two AUCs and of their difference.
+    """One component of DeLong's variances for two AUCs and their difference.
 
-    Each class contributes one part, which has its own degrees of freedom. If rows are clustered, the covariance between the
-    classes is a third part.
+    Each class contributes one component with its own degrees of freedom. If rows are clustered, the covariance between the
+    classes is a third component.
     """
 
     first: float
@@ -49,7 +49,7 @@ class VariancePart:
 
     @classmethod
     def from_values(cls, variances: Iterable[float], df: float) -> VariancePart:
-        """Build a part from the variances of the first AUC, the second AUC and their difference."""
+        """Build a component from the variances of the first AUC, the second AUC and their difference."""
         first, second, difference = variances
         return cls(first, second, difference, df)
 
@@ -63,11 +63,11 @@ class AucEstimate:
     auc : float
         Estimate; NaN if a class has no cases.
     positives, negatives : float
-        Number of cases of each class; if rows are clustered, the number of independent cases that would give the same variance.
+        Number of cases in each class. If rows are clustered, the number of independent cases that would give the same variance.
     parts : tuple of (float, float)
-        Parts of DeLong's variance with their degrees of freedom.
+        Components of DeLong's variance, each with its degrees of freedom.
     clusters : tuple of (int, int) or None
-        Number of clusters with cases of each class; None if rows are independent.
+        Number of clusters that contain cases of each class; None if rows are independent.
     full_replacement : int
         Number of cases of the rarer class above which the weight of DeLong's variance increases.
     """
@@ -81,7 +81,7 @@ class AucEstimate:
 
     @property
     def units(self) -> tuple[float, float]:
-        """The number of independent cases, or of clusters, of each class."""
+        """The number of cases in each class, or the number of clusters if rows are clustered."""
         return (self.positives, self.negatives) if self.clusters is None else self.clusters
 
     @cached_property
@@ -93,7 +93,7 @@ class AucEstimate:
 
     @cached_property
     def effective_cases(self) -> float:
-        """The number of cases from which a proportion equal to the AUC would have the variance of the AUC."""
+        """The number of cases at which a proportion equal to the AUC would have the same variance as the AUC."""
         if 0 < self.auc < 1:
             return self.auc * (1 - self.auc) / self.variance
         # This is the limit as the AUC approaches 0 or 1.
@@ -105,7 +105,7 @@ class AucEstimate:
         return compute_satterthwaite_df(self.parts, min(self.units), self.clusters is not None)
 
     def compute_limits(self, level: float) -> tuple[float, float]:
-        """Compute the confidence limits.
+        """Compute the confidence limits for the AUC.
 
         >>> estimate = AucEstimate(0.9, 10, 300, ((0.004, 9), (0.0001, 299)))
         >>> low, high = estimate.compute_limits(0.95)
@@ -128,24 +128,24 @@ class AucEstimate:
 
 @dataclass(frozen=True)
 class AucContrast:
-    """The AUCs of two models on the same rows, and the statistics to test their difference.
+    """The AUCs of two models on the same rows, with the statistics needed to test their difference.
 
     Attributes
     ----------
     first, second : float
         AUCs of the two models.
     positives, negatives : int
-        Number of cases of each class.
+        Number of cases in each class.
     parts : tuple of VariancePart
-        Parts of DeLong's variances.
+        Components of DeLong's variances.
     rows : int
         Number of rows.
     marks : int
-        0 if every rank is exact; otherwise, the number of scores between which ranks are interpolated.
+        0 if all ranks are exact; otherwise, the number of scores between which ranks are interpolated.
     clusters : tuple of (int, int) or None
-        Number of clusters with cases of each class; None if rows are independent.
+        Number of clusters that contain cases of each class; None if rows are independent.
     independent_parts : tuple of VariancePart
-        Parts of DeLong's variances, computed as if all rows were independent; empty if there are no clusters.
+        Components of DeLong's variances, computed as if all rows were independent; empty if there are no clusters.
     """
 
     first: float
@@ -160,7 +160,7 @@ class AucContrast:
 
     @property
     def units(self) -> tuple[int, int]:
-        """The number of independent cases, or of clusters, of each class."""
+        """The number of cases in each class, or the number of clusters if rows are clustered."""
         return (self.positives, self.negatives) if self.clusters is None else self.clusters
 
     @property
@@ -181,12 +181,12 @@ class AucContrast:
 
     @property
     def is_alike(self) -> bool:
-        """Whether both models rank all cases in the same order, with an AUC between 0 and 1."""
+        """Whether both models rank all cases in the same order, with an AUC strictly between 0 and 1."""
         return self.estimate == 0 and self.error == 0 and 0 < self.first < 1
 
     @cached_property
     def correlation(self) -> float:
-        """DeLong's correlation of the two AUCs; 0 if it is undefined."""
+        """DeLong's correlation between the two AUCs; 0 if it is undefined."""
         first, second, difference = (
             math.fsum(values) for values in zip(*((p.first, p.second, p.difference) for p in self.parts), strict=True)
         )
@@ -195,7 +195,7 @@ class AucContrast:
 
     @cached_property
     def df(self) -> float:
-        """The smallest of the degrees of freedom of both AUCs and of their difference."""
+        """The smallest of the degrees of freedom for the two AUCs and their difference."""
         fewest = min(self.units)
         columns = ([(getattr(part, name), part.df) for part in self.parts] for name in ("first", "second", "difference"))
         return min(compute_satterthwaite_df(column, fewest, self.clusters is not None) for column in columns)
@@ -223,7 +223,7 @@ class AucContrast:
         return first, second
 
     def _count_effective_cases(self, name: str) -> tuple[float, float]:
-        """Divide the number of cases of each class by the design effect of the clusters."""
+        """Divide the number of cases in each class by the design effect of clustering."""
         if self.clusters is None:
             return self.positives, self.negatives
         clustered, independent = (
@@ -234,7 +234,7 @@ class AucContrast:
         return max(positives, self.positives / design_effect), max(negatives, self.negatives / design_effect)
 
     def compute_limits(self, level: float) -> tuple[float, float]:
-        """Compute the confidence limits of the difference; NaN if a class has no cases."""
+        """Compute the confidence limits for the difference; NaN if a class has no cases."""
         if not self.parts:
             return math.nan, math.nan
         if self.is_alike:
@@ -242,7 +242,7 @@ class AucContrast:
         return self._compute_t_limits(compute_t_quantile(level, self.df))
 
     def compute_p_value(self) -> float:
-        """Compute the p-value: 1 minus the confidence level at which a limit is zero.
+        """Compute the p-value: 1 minus the confidence level at which one of the limits is zero.
 
         The p-value is NaN if there are too few cases or clusters.
         """
@@ -275,7 +275,7 @@ def _combine_distances(first: float, second: float, correlation: float) -> float
 
 
 def compute_hanley_mcneil_variance(auc: float, positives: float, negatives: float) -> float:
-    """Compute Hanley and McNeil's variance (1982) of `auc` and of 1 - `auc`; return the larger.
+    """Return the larger of Hanley and McNeil's variances (1982) for `auc` and 1 - `auc`.
 
     >>> compute_hanley_mcneil_variance(0.9, 5, 100) == compute_hanley_mcneil_variance(1 - 0.9, 5, 100)
     True
@@ -303,7 +303,7 @@ def compute_satterthwaite_df(parts: Iterable[tuple[float, float]], fewest: float
 
 
 def compute_t_quantile(level: float, df: float) -> float:
-    """Return t such that a t-distributed variable lies between -t and t with the probability `level`."""
+    """Return t such that a t-distributed variable lies between -t and t with probability `level`."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2))
@@ -312,7 +312,7 @@ def compute_t_quantile(level: float, df: float) -> float:
 def estimate_auc(scores: FloatArray, is_positive: npt.NDArray[np.bool_], clusters: IntArray | None = None) -> AucEstimate:
     """Compute an AUC with its variance.
 
-    Rows of the same cluster may depend on each other (Obuchowski 1997).
+    Rows in the same cluster may be dependent (Obuchowski 1997).
     """
     contrast = contrast_aucs(scores, scores, is_positive, clusters)
     return contrast.estimates[0]
@@ -323,7 +323,7 @@ def contrast_aucs(
 ) -> AucContrast:
     """Compare the AUCs of two models on the same rows.
 
-    Rows of the same cluster may depend on each other (Obuchowski 1997).
+    Rows in the same cluster may be dependent (Obuchowski 1997).
     """
     placements = [compute_placements(np.ascontiguousarray(scores), is_positive) for scores in (first, second)]
     return contrast_placements(placements[0], placements[1], is_positive, clusters)
@@ -362,7 +362,7 @@ def contrast_placements(
 def _compute_mean_variance(values: FloatArray) -> float:
     """Compute the variance of a mean.
 
-    The variance is exactly 0 if all values are equal except for rounding errors.
+    The result is exactly 0 if all values are equal up to rounding errors.
     """
     if len(values) < 2 or np.ptp(values) < 1e-13:
         return 0.0
@@ -372,7 +372,7 @@ def _compute_mean_variance(values: FloatArray) -> float:
 def _compute_cluster_parts(
     columns: Sequence[FloatArray], means: Sequence[float], is_positive: npt.NDArray[np.bool_], codes: IntArray
 ) -> tuple[VariancePart, ...]:
-    """Compute the parts of the variances: one for each class, and one for the covariance between the classes."""
+    """Compute one variance component for each class and one for the covariance between the classes."""
     parts, counts = compute_cluster_covariances(np.stack(columns), np.asarray(means), is_positive, codes)
     return tuple(
         VariancePart.from_values(np.diagonal(part).tolist(), count - 1.0) for part, count in zip(parts, counts, strict=True)
@@ -382,10 +382,11 @@ def _compute_cluster_parts(
 def compute_cluster_covariances(
     placements: FloatArray, aucs: FloatArray, is_positive: npt.NDArray[np.bool_], codes: IntArray
 ) -> tuple[list[FloatArray], list[int]]:
-    """Compute the parts of the covariance matrix of AUCs from sums within clusters (Obuchowski 1997).
+    """Compute the components of the covariance matrix of AUCs from within-cluster sums (Obuchowski 1997).
 
-    `placements` has one row per AUC or difference between AUCs. The first result contains three parts: those of the positives,
-    of the negatives, and of the covariance between the classes. The second result contains the number of clusters of each part.
+    `placements` has one row per AUC or difference between AUCs. The first result contains three components: one for the
+    positives, one for the negatives, and one for the covariance between the classes. The second result contains the number of
+    clusters for each component.
     """
     deviations = placements - aucs[:, None]
     deviations = np.where(np.abs(deviations) < 1e-13, 0.0, deviations)

@@ -1,4 +1,4 @@
-"""Measures of many models at once."""
+"""Compute measures for many models at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def batch(
     labels: Any = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Compute score-based measures of many models on one two-class problem.
+    """Compute score-based measures for many models on one two-class problem.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def batch(
     y_score : array-like of shape (models, n)
         Scores of the positive class, one row per model.
     measures : str, Measure or list of them, optional
-        Measures that use one column of scores. Pass "all" for all such measures.
+        Measures that use a single column of scores. Pass "all" to compute all such measures.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional

@@ -1,4 +1,4 @@
-"""Bootstrap several measures at once: all measures use the same resamples of the rows."""
+"""Bootstrap several measures on the same resamples of the rows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 
 @dataclass(frozen=True)
 class Resamples:
-    """A fixed set of resamples of n rows that depends only on `seed`, not on the number of threads or chunks.
+    """A fixed set of resamples of n rows.
 
-    `strata` contains the stratum of each row as a code. Each resample has the same number of rows in each stratum as the data.
-    `clusters` contains the cluster of each row as a code, counted from 0. Whole clusters are drawn, because their rows depend
-    on each other.
+    The resamples depend only on `seed`, not on the number of threads or chunks. `strata` contains the code of each row's
+    stratum. Each resample has the same number of rows in each stratum as the data. `clusters` contains the code of each row's
+    cluster, starting at 0. Whole clusters are drawn because rows in the same cluster may be dependent.
     """
 
     n: int
@@ -43,11 +43,10 @@ class Resamples:
         return self.n if self.clusters is None else int(self.clusters.max()) + 1
 
     def _expand(self, unit_counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Assign the draw count of each cluster to all of its rows."""
         return unit_counts if self.clusters is None else unit_counts[:, self.clusters]
 
     def compute_values(self, compute: Compute) -> FloatArray:
-        """Apply `compute` to the draw counts of all resamples.
+        """Apply `compute` to the draw counts of every resample.
 
         `compute` receives an array with one row per resample and one column per data row. The result has one row per resample.
         """
@@ -65,7 +64,7 @@ class Resamples:
     def compute_jackknife(self, compute: Compute) -> FloatArray:
         """Apply `compute` with each unit (row or cluster) left out in turn.
 
-        If there are more than 500 units, 500 random groups of units are left out in turn instead.
+        If there are more than 500 units, they are randomly divided into 500 groups, and the groups are left out in turn.
         """
         groups = min(self.n_units, _GROUPS)
         group_index = np.random.default_rng(self.seed).permutation(self.n_units) % groups
@@ -82,7 +81,7 @@ class Resamples:
 
 
 def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
-    """Compute the deviations of values from the estimate. Rounding errors are set to zero."""
+    """Compute the deviations of the values from the estimate, with rounding errors set to zero."""
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
     with np.errstate(invalid="ignore"):  # two equal infinities count as the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)
@@ -90,14 +89,14 @@ def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
 
 
 def compute_percentile_limits(values: FloatArray, level: float) -> tuple[float, float]:
-    """Compute percentile limits of resampled values, which may be infinite."""
+    """Compute percentile limits from resampled values, some of which may be infinite."""
     tail = (1 - level) / 2
     low, high = np.quantile(values, [tail, 1 - tail], method="closest_observation" if np.isinf(values).any() else "linear")
     return float(low), float(high)
 
 
 def compute_bca_limits(values: FloatArray, estimate: float, jackknife: FloatArray, level: float) -> tuple[float, float] | None:
-    """Compute Efron's bias-corrected and accelerated limits; None if the correction is undefined."""
+    """Compute Efron's bias-corrected and accelerated (BCa) limits; None if the correction is undefined."""
     from scipy.special import ndtr, ndtri
 
     deviations = compute_distances(values, estimate)

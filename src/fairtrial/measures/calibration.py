@@ -1,7 +1,8 @@
-"""Calibration of probabilities: intercept, slope, O:E ratio, the CORP curve and the decomposition of the Brier score.
+"""Calibration of probabilities: intercept, slope, O:E ratio, CORP curve and Brier score decomposition.
 
-All measures are computed from a tally of the probabilities of one class. This class is the positive class or, if there are
-several classes and no positive class, the most probable class of each row. Confidence limits account for weights and clusters.
+All measures are computed from a tally of the probabilities of one class. By default, this is the positive class. If there are
+more than two classes and no positive class is given, it is each row's most probable class. Confidence limits account for
+weights and clusters.
 """
 
 from __future__ import annotations
@@ -62,11 +63,11 @@ _SEPARATED = "the probabilities separate the two outcomes, so the slope is infin
 def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray]:
     """Find the values that replace probabilities of 0 and 1.
 
-    The first result is the value that replaces 0. The second result is 1 minus the value that replaces 1. Each result has one
-    value per tally, which is 0 if no probability needs to be replaced. A probability that was rounded to 0.00 can be any value
-    below 0.005, and rounding must not count against the model. A probability of 0 is therefore replaced with the frequency of
-    positives among the rows with this probability, but with at most 0.005. If the probabilities are not rounded, the maximum is
-    1e-6.
+    The first result is the value that replaces 0. The second result is 1 minus the value that replaces 1. Both results have one
+    value per tally. The value is 0 if no probability needs to be replaced. A probability that was rounded to 0.00 can be any
+    value below 0.005, and rounding must not count against the model. A probability of 0 is therefore replaced with (k + 0.5) /
+    (n + 1), where k of the n rows with this probability are positive, but with at most 0.005. If the probabilities are not
+    rounded, the maximum is 1e-6.
     """
     values, pos, neg = tally.stack_axes()
     if clip is not None:
@@ -83,7 +84,7 @@ def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, Floa
 
 
 def find_half_step(values: FloatArray) -> float:
-    """Return half the rounding step of the probabilities, e.g. 0.005 for 2 decimal places.
+    """Return half the rounding unit of the probabilities, e.g. 0.005 for 2 decimal places.
 
     The result is 1e-6 if the probabilities are not rounded.
     """
@@ -100,7 +101,7 @@ def find_half_step(values: FloatArray) -> float:
 
 
 def describe_bounds(low: float, high: float) -> str:
-    """Describe which values replace probabilities of 0 and 1. The text is empty if no probability is replaced."""
+    """Describe which values replace probabilities of 0 and 1, or return an empty text if none are replaced."""
     low, high = (float(f"{bound:.3g}") for bound in (low, high))
     texts = [f"a probability of 0 counts as {np.format_float_positional(low, trim='-')}"] if low else []
     texts += [f"a probability of 1 counts as {1 - high:.12g}"] if high else []
@@ -108,7 +109,7 @@ def describe_bounds(low: float, high: float) -> str:
 
 
 def _compute_logits(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the logits, positives and totals, each with a leading axis for batches."""
+    """Return the logits, the numbers of positives and the totals, each with a leading batch axis."""
     values, pos, neg = tally.stack_axes()
     low, high = find_bounds(tally, clip)
     return _to_logits(values, low, high), pos.astype(np.float64), pos + neg.astype(np.float64)
@@ -130,7 +131,7 @@ def _compute_log_likelihood(linear: FloatArray, pos: FloatArray, total: FloatArr
 
 
 def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Fit the intercept a of logit(y) = a + offset to each tally by maximum likelihood.
+    """Fit the intercept a in logit(y) = a + offset to each tally by maximum likelihood.
 
     The intercept is NaN if only one outcome occurs.
     """
@@ -155,7 +156,7 @@ def _fit_intercepts(offset: FloatArray, pos: FloatArray, total: FloatArray) -> F
 def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fit logit(y) = a + b x to each tally by maximum likelihood, and return a and b.
 
-    Both are NaN if the maximum does not exist.
+    Both are NaN if the likelihood has no maximum.
     """
     is_defined = _has_slope(x, pos, total)
     weight = np.where(is_defined[:, None], total, 1.0)
@@ -191,9 +192,9 @@ def _fit_lines(x: FloatArray, pos: FloatArray, total: FloatArray) -> tuple[Float
 
 
 def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether the ranges of x of the two outcomes overlap.
+    """Return whether the values of x for the two outcomes overlap.
 
-    If the ranges do not overlap, the slope is not finite.
+    If they do not overlap, the slope is not finite.
     """
     x = np.broadcast_to(x, pos.shape)
     neg = total - pos
@@ -216,15 +217,15 @@ def _has_slope(x: FloatArray, pos: FloatArray, total: FloatArray) -> npt.NDArray
 def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
     """Calibration intercept: constant a in the model logit(y) = a + logit(p); 0 if calibrated.
 
-    The intercept is positive if the probabilities are too low.
+    A positive intercept means that the probabilities are too low on average.
 
     Parameters
     ----------
     clip : float, optional
-        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
-        because their logits are infinite. A probability of 0 is replaced with the proportion of positives among the rows with
-        this probability. The replacement is at most half the rounding step of the probabilities (0.005 for 2 decimal places),
-        or 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are
+        replaced, because their logits are infinite. A probability of 0 is replaced with (k + 0.5) / (n + 1), where k of the n
+        rows with this probability are positive. The replacement is at most half the rounding unit of the probabilities (0.005
+        for 2 decimal places), or 1e-6 if they are not rounded. Probabilities of 1 are treated symmetrically.
 
     Examples
     --------
@@ -246,15 +247,15 @@ def calibration_intercept(tally: ScoreTally, *, clip: float | None = None) -> Fl
 def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatArray:
     """Calibration slope: coefficient b in the model logit(y) = a + b logit(p); 1 if calibrated.
 
-    The slope is below 1 if the model is overconfident: its probabilities are too close to 0 and 1.
+    A slope below 1 means that the model is overconfident: its probabilities are too close to 0 and 1.
 
     Parameters
     ----------
     clip : float, optional
-        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are changed,
-        because their logits are infinite. A probability of 0 is replaced with the proportion of positives among the rows with
-        this probability. The replacement is at most half the rounding step of the probabilities (0.005 for 2 decimal places),
-        or 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are
+        replaced, because their logits are infinite. A probability of 0 is replaced with (k + 0.5) / (n + 1), where k of the n
+        rows with this probability are positive. The replacement is at most half the rounding unit of the probabilities (0.005
+        for 2 decimal places), or 1e-6 if they are not rounded. Probabilities of 1 are treated symmetrically.
 
     Examples
     --------
@@ -279,8 +280,8 @@ def calibration_slope(tally: ScoreTally, *, clip: float | None = None) -> FloatA
 def oe_ratio(tally: ScoreTally) -> FloatArray:
     """O:E ratio: observed number of positives divided by the sum of the probabilities.
 
-    The ratio is above 1 if the probabilities are too low on average. The confidence limits treat the probabilities as fixed:
-    the limits of the expected number of positives are divided by the sum of the probabilities.
+    A ratio above 1 means that the probabilities are too low on average. The confidence limits are Wilson limits for the number
+    of positives, divided by the sum of the probabilities. This sum is treated as fixed.
 
     Examples
     --------
@@ -295,9 +296,9 @@ def oe_ratio(tally: ScoreTally) -> FloatArray:
 
 
 def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
-    """Fit frequencies of positives by isotonic regression.
+    """Estimate the frequency of positives at each probability by isotonic regression.
 
-    The entries are in descending order of the probabilities. The result is NaN for entries without rows.
+    The entries must be in descending order of probability. The result is NaN for entries without rows.
     """
     from scipy.optimize import isotonic_regression
 
@@ -309,7 +310,6 @@ def recalibrate(pos: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def _decompose(values: FloatArray, pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
-    """Compute the miscalibration and the discrimination of one tally."""
     total = pos + neg
     rows = total.sum()
     if not rows > 0:
@@ -340,10 +340,10 @@ def _decompose_lines(tally: ScoreTally, part: int) -> FloatArray:
     display_name="miscalibration (MCB)",
 )
 def brier_miscalibration(tally: ScoreTally) -> FloatArray:
-    """Miscalibration: the part of the Brier score that isotonic recalibration removes.
+    """Miscalibration: reduction in the Brier score due to isotonic recalibration.
 
-    Miscalibration is a component of the Brier score, which equals miscalibration - discrimination + uncertainty. In small
-    samples, it is biased upwards, because isotonic regression overfits.
+    The Brier score equals miscalibration - discrimination + uncertainty. The estimate is biased upwards in small samples
+    because isotonic regression overfits.
 
     Examples
     --------
@@ -364,10 +364,10 @@ def brier_miscalibration(tally: ScoreTally) -> FloatArray:
     display_name="discrimination (DSC)",
 )
 def brier_discrimination(tally: ScoreTally) -> FloatArray:
-    """Discrimination: how much better recalibrated probabilities are than the class proportion.
+    """Discrimination: Brier score of the class proportion minus that of recalibrated probabilities.
 
-    Discrimination is a component of the Brier score, which equals miscalibration - discrimination + uncertainty. In small
-    samples, it is biased upwards, because isotonic regression overfits.
+    The Brier score equals miscalibration - discrimination + uncertainty. The estimate is biased upwards in small samples
+    because isotonic regression overfits.
 
     Examples
     --------
@@ -388,9 +388,9 @@ def _get_quantile(sample: OutcomeSample, level: float) -> float:
 
 
 def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, with_slope: bool) -> Limits:
-    """Compute the limits of the intercept (with a slope of 1) or of the slope.
+    """Compute the limits for the intercept (with the slope fixed at 1) or for the slope.
 
-    If the robust variance is larger than the usual variance, the likelihood ratio statistic is divided by the ratio of the two
+    If the robust variance exceeds the model-based variance, the likelihood ratio statistic is divided by the ratio of the two
     variances.
     """
     logits, pos, total = (array[0] for array in _compute_logits(sample.tally, clip))
@@ -434,7 +434,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, wit
 
 
 def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
-    """Find the point at which a concave function with its maximum at `start` has decreased to `value`."""
+    """Find the point at which a concave function with its maximum at `start` has fallen to `value`."""
     from scipy.optimize import brentq
 
     for _ in range(_MAX_STEPS):
@@ -445,7 +445,7 @@ def _find_crossing(function: Callable[[float], float], value: float, start: floa
 
 
 def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, with_slope: bool) -> str:
-    """Explain why the intercept or the slope is undefined. The text is empty if it is defined."""
+    """Explain why the intercept or the slope is undefined, or return an empty text if it is defined."""
     if not 0 < pos.sum() < total.sum():
         return f"undefined because {_ONE_CLASS}"
     if not with_slope or _has_slope(logits[None], pos[None], total[None])[0]:
@@ -466,7 +466,7 @@ def _limit_slope(sample: OutcomeSample, level: float, clip: float | None = None)
 
 @set_limits(oe_ratio)
 def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
-    """Compute limits from the Wilson limits of the proportion of positives.
+    """Compute limits from the Wilson limits for the proportion of positives.
 
     The probabilities are treated as fixed.
     """
@@ -480,7 +480,6 @@ def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
 
 
 def _limit_proportion(sample: OutcomeSample, level: float) -> tuple[float, float]:
-    """Compute Wilson limits of the proportion of positives."""
     weights = sample.row_weights
     if sample.clusters is not None:
         positives_by_cluster, sums = (
@@ -493,11 +492,11 @@ def _limit_proportion(sample: OutcomeSample, level: float) -> tuple[float, float
 
 
 def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, Limits]:
-    """Compute limits of miscalibration and of discrimination.
+    """Compute limits for miscalibration and discrimination.
 
-    The usual estimate is biased upwards, because isotonic regression overfits the sample. The cross-fitted estimate is biased
-    downwards. The lower limit is the cross-fitted estimate minus the margin of error. The upper limit is the usual estimate
-    plus the margin of error.
+    The usual estimate is biased upwards because isotonic regression overfits the sample, whereas the cross-fitted estimate is
+    biased downwards. The lower limit is the cross-fitted estimate minus the margin of error. The upper limit is the usual
+    estimate plus the margin of error.
     """
     if sample.units < 2:
         undefined = math.nan, math.nan, "none", _ONE_CLUSTER if sample.clusters is not None else "there is only one row"
@@ -526,7 +525,7 @@ def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, L
 def _crossfit(sample: OutcomeSample) -> FloatArray:
     """Compute the squared error of each row after recalibration on the other folds.
 
-    If a row was drawn several times, the result is its mean error.
+    If an entry represents several rows, its error is the mean over these rows.
     """
     rng = np.random.default_rng(0)
     values, outcome = sample.values, sample.is_positive
@@ -574,14 +573,14 @@ class BrierDecomposition:
     Attributes
     ----------
     brier : float
-        Brier score: mean squared error of the probabilities of one class. Call `interval("brier", ...)` to compute the limits
-        of the Brier score.
+        Brier score: mean squared error of the probabilities of one class. Call `interval("brier", ...)` to compute its
+        confidence limits.
     miscalibration : Interval
         Brier score minus the Brier score of the recalibrated probabilities; lower is better.
     discrimination : Interval
         Brier score of the class proportion minus that of the recalibrated probabilities; higher is better.
     uncertainty : Interval
-        Brier score of always predicting the class proportion. The value is the same for all models.
+        Brier score of a constant prediction of the class proportion. It is the same for all models.
 
     Examples
     --------
@@ -630,8 +629,8 @@ def brier_decomposition(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k)
-        Probabilities of the positive class, or one column per class. With several classes and no positive class,
-        the most probable class of each row is used.
+        Probabilities of the positive class, or one column per class. If there are more than two classes and no positive class
+        is given, each row's most probable class is used.
     level : float, default 0.95
         Confidence level of the limits.
     positive : label, optional
@@ -641,14 +640,14 @@ def brier_decomposition(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent.
 
     Returns
     -------
     BrierDecomposition
-        The equation Brier score = miscalibration - discrimination + uncertainty holds exactly. The limits of miscalibration and
-        discrimination are conservative. Both estimates are biased upwards in small samples, so their lower limits are
-        cross-fitted.
+        Components that satisfy Brier score = miscalibration - discrimination + uncertainty exactly. The limits for
+        miscalibration and discrimination are conservative. Because both estimates are biased upwards in small samples, their
+        lower limits are cross-fitted.
 
     References
     ----------
@@ -669,7 +668,7 @@ def brier_decomposition(
 
 
 def decompose_brier(sample: OutcomeSample, level: float) -> BrierDecomposition:
-    """Decompose the Brier score of a sample."""
+    """Decompose the Brier score of a sample into its components."""
     parts = []
     for part, (low, high, method, note) in zip(_PARTS, _limit_decomposition(sample, level), strict=True):
         estimate = float(np.nan_to_num(part.formula(sample.tally)))
@@ -682,7 +681,7 @@ def decompose_brier(sample: OutcomeSample, level: float) -> BrierDecomposition:
 def build_uncertainty(sample: OutcomeSample, level: float) -> Interval:
     """Compute p (1 - p) for the proportion p of positives, with limits.
 
-    The limits are computed from the Wilson limits of p.
+    The limits are computed from the Wilson limits for p.
     """
     weights = sample.row_weights
     base = float((weights * sample.is_positive).sum() / weights.sum())
@@ -708,18 +707,18 @@ def corp_curve(
 ) -> pd.DataFrame:
     """Compute the CORP calibration curve by isotonic regression, with a consistency band.
 
-    The curve does not depend on a choice of bins. With probability `level`, the curve of a calibrated model lies in the band at
-    a given point. A curve that leaves the band indicates miscalibration.
+    The curve does not depend on a choice of bins. At any given point, the curve of a calibrated model lies within the band with
+    probability `level`. A curve that leaves the band indicates miscalibration.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k)
-        Probabilities of the positive class, or one column per class. With several classes and no positive class,
-        the most probable class of each row is used.
+        Probabilities of the positive class, or one column per class. If there are more than two classes and no positive class
+        is given, each row's most probable class is used.
     level : float, default 0.95
-        Probability that a point of the curve of a calibrated model lies in the band.
+        Pointwise probability that the curve of a calibrated model lies within the band.
     resamples : int, default 500
         Number of samples to simulate from a calibrated model.
     seed : int, default 0
@@ -731,14 +730,15 @@ def corp_curve(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other, so the simulation uses the
-        effective number of rows.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent, so the simulation uses the effective
+        number of rows.
 
     Returns
     -------
     DataFrame
-        `predicted` (probability), `recalibrated` (frequency from isotonic regression), and the limits `low` and `high` of the
-        band. There are rows for both ends of each constant piece of the curve, and for 100 quantiles of the probabilities.
+        Columns `predicted` (probability), `recalibrated` (frequency from isotonic regression), `low` and `high` (limits of the
+        band). There is a row for both ends of each constant segment of the curve and for each of 100 quantiles of the
+        probabilities.
 
     References
     ----------
@@ -776,7 +776,7 @@ def compute_corp_curve(sample: OutcomeSample, level: float, resamples: int = 500
 
 
 def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
-    """Select the indices of about 100 quantiles, and of both ends of each constant piece of the curve."""
+    """Select the indices of about 100 quantiles and of both ends of each constant segment of the curve."""
     changes = np.flatnonzero(np.diff(fitted) != 0)
     quantiles = np.searchsorted(np.cumsum(total), np.linspace(0, 1, _CURVE_POINTS) * total.sum())
     quantiles = np.minimum(quantiles, len(total) - 1)
@@ -784,7 +784,7 @@ def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
 
 
 def _compute_design_effect(sample: OutcomeSample) -> float:
-    """Compute the factor by which weights and clusters increase the variance of the sum of residuals."""
+    """Compute the factor by which weights and clusters inflate the variance of the sum of residuals."""
     if sample.weights is None and sample.clusters is None:
         return 1.0
     independent = float((sample.row_weights * sample.values * (1 - sample.values)).sum())
@@ -797,7 +797,7 @@ def _compute_design_effect(sample: OutcomeSample) -> float:
 def _compute_band(
     sample: OutcomeSample, points: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate curves of a calibrated model, and return the limits of the band at the probabilities `points`."""
+    """Simulate curves for a calibrated model, and return the limits of the band at the probabilities `points`."""
     from scipy.optimize import isotonic_regression
 
     rng = np.random.default_rng(seed)
@@ -822,6 +822,6 @@ def _compute_band(
 
 
 def fit_calibration_line(tally: ScoreTally, clip: float | None = None) -> tuple[float, float]:
-    """Fit logit(y) = a + b logit(p) to a tally; NaN if the maximum does not exist."""
+    """Fit logit(y) = a + b logit(p) to a tally, and return a and b; NaN if the likelihood has no maximum."""
     intercept, slope = _fit_lines(*_compute_logits(tally, clip))
     return float(intercept[0]), float(slope[0])

@@ -1,4 +1,4 @@
-"""The confusion table: the sufficient statistic of all measures of predicted labels."""
+"""The confusion table: the sufficient statistic for all measures of predicted labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Cells(NamedTuple):
-    """Counts of true and false positives and negatives of each class against the rest.
+    """Counts of true and false positives and negatives for each class against the rest.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class Cells(NamedTuple):
 class Confusion:
     """A confusion table: rows are true classes, columns are predicted classes.
 
-    Tables of the same classes can be added, so different workers can count different rows.
+    Tables with the same classes can be added, so different workers can count different rows.
 
     Parameters
     ----------
     table : array-like of shape (k, k) or (batch, k, k)
-        Counts or sums of weights. An array with a leading axis is a batch of tables.
+        Counts or sums of weights. A three-dimensional array is a batch of tables.
     labels : tuple, optional
         Classes. Default: 0, 1, ...
     positive : int, optional
@@ -97,7 +97,7 @@ class Confusion:
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Confusion:
-        """Count true and predicted labels.
+        """Build a confusion table from true and predicted labels.
 
         Parameters
         ----------
@@ -125,28 +125,28 @@ class Confusion:
 
     @property
     def total(self) -> Any:
-        """Return the weight of all rows."""
+        """The total weight of all rows."""
         total = self.true.sum(axis=-1)
         return float(total) if total.ndim == 0 else total
 
     @property
     def true(self) -> FloatArray:
-        """Return the weight of each true class."""
+        """The total weight of the rows of each true class."""
         return np.asarray(self.table.sum(axis=-1))
 
     @property
     def predicted(self) -> FloatArray:
-        """Return the weight of each predicted class."""
+        """The total weight of the rows of each predicted class."""
         return np.asarray(self.table.sum(axis=-2))
 
     @property
     def hits(self) -> FloatArray:
-        """Return the weight of the correct predictions of each class."""
+        """The total weight of the correctly predicted rows of each class."""
         return np.diagonal(self.table, axis1=-2, axis2=-1)
 
     @property
     def cells(self) -> Cells:
-        """Return the counts of each class against the rest."""
+        """True and false positives and negatives for each class against the rest."""
         # Use sums only: with fractional weights, a difference would not be exactly zero for an empty cell.
         others = 1 - np.eye(len(self.labels))
         outside = others @ self.table
@@ -154,7 +154,7 @@ class Confusion:
         return Cells(self.hits, fp, (self.table * others).sum(axis=-1), (outside * others).sum(axis=-1))
 
     def frame(self) -> pd.DataFrame:
-        """Return the table as a data frame labelled by class; batches are not supported."""
+        """Return the table as a data frame labelled with the classes; batches are not supported."""
         import pandas as pd
 
         if self.table.ndim > 2:

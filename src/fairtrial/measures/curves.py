@@ -1,7 +1,7 @@
 """Curves: ROC, precision-recall, gain, calibration, cost and Brier curves.
 
-A case is predicted positive if its score is at least the threshold. At threshold inf, no case is predicted positive. The
-formula of a curve uses a `ScoreTally`. `ScoreCurve` reads and checks the input and issues warnings.
+A row is predicted positive if its score is at least the threshold. At threshold inf, no row is predicted positive. The formula
+for each curve takes a `ScoreTally`. `ScoreCurve` reads and checks the input and issues warnings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "
 
 
 class ScoreCurve:
-    """A function that computes a curve from true labels and scores. The method `of` uses a tally of scores instead."""
+    """A function that computes a curve from true labels and scores. The method `of` computes it from a tally of scores."""
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
@@ -108,7 +108,7 @@ def _read_curve_rows(
     *,
     probabilities: bool,
 ) -> RankedRows:
-    """Check the input and return the rows of the positive class against all other classes."""
+    """Check the input, and return the rows with the positive class against all other classes."""
     rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
     if len(rows.classes) > 2:
         rows.classes.require_positive(" because a curve shows one class against the rest")
@@ -140,7 +140,7 @@ def find_hull_corners(tally: ScoreTally) -> tuple[FloatArray, FloatArray, FloatA
 
 @ScoreCurve
 def roc_curve(tally: ScoreTally) -> CurveColumns:
-    """ROC curve: false and true positive rate at every distinct score.
+    """ROC curve: false and true positive rates at every distinct score.
 
     The curve runs from (0, 0) to (1, 1).
 
@@ -168,15 +168,15 @@ def roc_curve(tally: ScoreTally) -> CurveColumns:
 def roc_hull(tally: ScoreTally) -> CurveColumns:
     """Corners of the ROC convex hull, with the costs for which each corner is optimal.
 
-    See Provost & Fawcett (2001). The cost ranges of adjacent corners share a limit. Together, the ranges cover all costs from 0
-    to 1.
+    See Provost & Fawcett (2001). The cost ranges of adjacent corners share an endpoint and together cover all costs from 0 to
+    1.
 
     Returns
     -------
     DataFrame
-        Columns `threshold`, `fpr` and `tpr`. `slope_low` and `slope_high` are the smallest and the largest slope of the
-        iso-performance lines through the corner. `cost_low` and `cost_high` are the smallest and the largest cost c of a false
-        positive for which the corner is optimal. A false negative costs 1 - c.
+        Columns `threshold`, `fpr`, `tpr`, `slope_low`, `slope_high`, `cost_low` and `cost_high`. The slopes are the smallest
+        and largest slopes of iso-performance lines through the corner. The costs are the smallest and largest costs c of a
+        false positive for which the corner is optimal. A false negative costs 1 - c.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def roc_hull(tally: ScoreTally) -> CurveColumns:
 def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
     """Precision and recall at every distinct score.
 
-    The curve begins at the highest score because precision is undefined if no case is predicted positive.
+    The curve starts at the highest score because precision is undefined if no row is predicted positive.
 
     Returns
     -------
@@ -230,10 +230,10 @@ def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def gain_curve(tally: ScoreTally) -> CurveColumns:
-    """Gain and lift if the cases with the highest scores are targeted.
+    """Gain and lift when the rows with the highest scores are targeted.
 
     See Vuk & Curk (2006). Gain is the proportion of all positives that are targeted. Lift is gain divided by the proportion of
-    cases targeted. No case is targeted in the first row, so the lift of the second row is repeated there.
+    rows targeted. The first point targets no rows, so its lift is set to that of the second point.
 
     Returns
     -------
@@ -259,11 +259,11 @@ def gain_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def tpr_fpr_curve(tally: ScoreTally) -> CurveColumns:
-    """Kolmogorov-Smirnov chart: true and false positive rate over the thresholds (Berrar 2014).
+    """Kolmogorov-Smirnov chart: true and false positive rates at each threshold (Berrar 2014).
 
-    The chart shows the thresholds at equally spaced positions from 0 to 1. The largest absolute difference is the
-    Kolmogorov-Smirnov statistic (`ks`). The area between the curves is `abc`. The mean difference without the first and the
-    last threshold is `taks`.
+    The thresholds are placed at equally spaced positions from 0 to 1. The largest absolute difference between the two rates is
+    the Kolmogorov-Smirnov statistic (`ks`). The signed area between the curves is `abc`. The mean difference, excluding the
+    first and last thresholds, is `taks`.
 
     Returns
     -------
@@ -314,20 +314,20 @@ def calibration_curve(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     bins : int, default 10
-        Number of bins. Empty bins are left out.
+        Number of bins. Empty bins are omitted.
     strategy : {"uniform", "quantile"}, default "uniform"
-        Bins of equal width, or bins with about the same number of rows.
+        Use bins of equal width ("uniform") or with about the same number of rows ("quantile").
     level : float, default 0.95
         Confidence level of the limits.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other. Clusters cannot be combined
-        with weights.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent. Clusters cannot be combined with
+        weights.
 
     Returns
     -------
     DataFrame
-        One row per bin: `mean_predicted`, `observed_frequency`, `weight`, and the Wilson limits `low` and `high` of the
-        frequency. With weights, the limits use the effective sample size of the bin (Kish 1965).
+        One row per bin with the columns `mean_predicted`, `observed_frequency`, `weight`, `low` and `high`. The last two are
+        Wilson limits for the frequency. With weights, the limits are based on the effective sample size of the bin (Kish 1965).
 
     Examples
     --------
@@ -374,7 +374,7 @@ def _limit_clustered_bin(
 
 
 def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:
-    """Compute the mean prediction, positive weight, total weight and sum of squared weights of each nonempty bin."""
+    """Compute the mean prediction, positive weight, total weight and sum of squared weights for each nonempty bin."""
     weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
     contributions = (weights * rows.scores, weights * rows.is_positive, weights, weights**2)
     mean_predicted, positive_weight, weight, squares = (
@@ -386,10 +386,10 @@ def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> t
 
 @ScoreCurve
 def cost_lines(tally: ScoreTally) -> CurveColumns:
-    """Cost lines: expected cost of each threshold in the cost space of Drummond & Holte.
+    """Cost lines: expected cost at each threshold in Drummond and Holte's cost space.
 
-    The line of a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. On the first line, all cases
-    are predicted negative. On the last line, all cases are predicted positive.
+    The line for a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. The first line represents
+    predicting all rows negative, and the last line represents predicting all rows positive.
 
     Returns
     -------
@@ -415,15 +415,15 @@ def cost_lines(tally: ScoreTally) -> CurveColumns:
 def cost_curve(tally: ScoreTally) -> CurveColumns:
     """Cost curve: smallest normalized expected cost at each probability cost.
 
-    The curve was proposed by Drummond & Holte (2006). With class proportions p and misclassification costs C, the probability
-    cost is PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`,
-    including those of the two trivial classifiers. The curve is linear between the rows.
+    See Drummond & Holte (2006). For class proportions p and misclassification costs C, the probability cost is PC = p(+) C(-|+)
+    / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`, including those of the two
+    trivial classifiers. It is linear between the points returned.
 
     Returns
     -------
     DataFrame
         Columns `probability_cost`, `expected_cost` and `threshold`. Each threshold is optimal from the probability cost in its
-        row to that in the next row.
+        own row to that in the next row.
 
     Examples
     --------
@@ -453,12 +453,11 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
 
 @functools.partial(ScoreCurve, needs_probabilities=True)
 def brier_curve(tally: ScoreTally) -> CurveColumns:
-    """Brier curve: loss if each case is classified by comparing its probability with the cost.
+    """Brier curve: loss when each row is classified by comparing its probability with the cost.
 
-    A false positive costs c, and a false negative costs 1 - c. Cases with a probability above c are predicted positive. The
-    loss is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). The loss is linear between
-    the probabilities and jumps at each probability, so each probability has two rows. The area under the curve is the Brier
-    score.
+    A false positive costs c, and a false negative costs 1 - c. Rows with a probability above c are predicted positive. The loss
+    is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). The loss is linear between the
+    probabilities and jumps at each probability, so each probability has two rows. The area under the curve is the Brier score.
 
     Returns
     -------

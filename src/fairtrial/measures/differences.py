@@ -43,13 +43,13 @@ def difference(
     Parameters
     ----------
     measure : str or Measure
-        Measure to compare.
+        Measure on which the models are compared.
     y_true : array-like of shape (n,)
         True labels.
     first, second : array-like
         Predictions of the two models: labels, scores, probabilities or values, depending on the measure.
     **options : Any
-        Options of `differences`, such as `level`.
+        Options for `differences`, such as `level`.
 
     Returns
     -------
@@ -83,21 +83,21 @@ def differences(
     cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Differences:
-    """Compute confidence intervals for the paired differences between all models.
+    """Compute confidence intervals for the paired differences between all pairs of models.
 
     All pairs share the same bootstrap resamples. The intervals are not adjusted for multiple comparisons.
 
     Parameters
     ----------
     measure : str or Measure
-        Measure to compare.
+        Measure on which the models are compared.
     y_true : array-like of shape (n,)
         True labels.
     models : mapping of str to array-like, or DataFrame
         Predictions by model: labels, scores, probabilities or values, depending on the measure.
     method : str, default "auto"
         "auto", "bca", "percentile", "score", "delong" or "newcombe". "auto" selects "score" for two-class AUCs of unweighted
-        rows and "bca" otherwise. "score" and "newcombe" combine the limits of both AUCs (Zou & Donner 2008).
+        rows and "bca" otherwise. "score" and "newcombe" combine the limits for both AUCs (Zou & Donner 2008).
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -113,9 +113,9 @@ def differences(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
-        Average over classes, as in a call to the measure.
+        Averaging over classes, as in a call to the measure.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent.
     **params : Any
         Parameters of the measure.
 
@@ -167,7 +167,7 @@ def differences(
 
 @dataclass(frozen=True, repr=False)
 class Differences:
-    """Paired differences between models in one measure.
+    """Paired differences between models on one measure.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class Differences:
 
 
 def _to_model_dict(models: Any) -> dict[str, npt.ArrayLike]:
-    """Return predictions by model name, from a mapping or the columns of a data frame."""
+    """Return a dictionary of predictions by model name from a mapping or from the columns of a data frame."""
     table = models if isinstance(models, Mapping) else to_pandas(models)
     if table is None:
         raise InputError(f"models must be a mapping of names to predictions or a data frame, got {type(models).__name__}")
@@ -293,7 +293,7 @@ def _compute_wald_interval(estimate: float, variance: float, level: float) -> In
 
 
 def _combine_newcombe(first: BoundMeasure, second: BoundMeasure, correlation: float, plan: IntervalPlan) -> Interval:
-    """Combine the Newcombe limits of both models (Zou & Donner 2008)."""
+    """Combine the Newcombe limits for both AUCs (Zou & Donner 2008)."""
     (a, a_low, a_high), (b, b_low, b_high) = (
         (
             bound_measure.estimate(),
@@ -315,7 +315,7 @@ def _compute_hypotenuse(first: float, second: float, correlation: float) -> floa
 
 
 def _collect_labels(y_true: npt.ArrayLike, models: Mapping[str, npt.ArrayLike]) -> list[Any]:
-    """List the classes that occur in the true labels or in the predictions of any model."""
+    """List the classes that occur among the true labels or in any model's predictions."""
     columns = {"y_true": _check.check_column("y_true", y_true)}
     columns.update({str(name): _check.check_column(str(name), y) for name, y in models.items()})
     classes, _ = _check.encode_labels(None, None, **columns)

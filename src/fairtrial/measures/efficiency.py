@@ -1,4 +1,4 @@
-"""Efficiency of learners under several measures, by data envelopment analysis (DEA, CCR model)."""
+"""Efficiency of learners on several measures, computed by data envelopment analysis (DEA, CCR model)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ _ITERATIONS, _NUMERICAL = 1, 4
 
 @dataclass(frozen=True, eq=False)
 class Efficiency:
-    """Efficiency of learners by data envelopment analysis.
+    """Efficiency of learners, computed by data envelopment analysis.
 
     Attributes
     ----------
     efficiency, super_efficiency : Series
-        Values by learner.
+        Efficiency and super-efficiency of each learner.
     weights : DataFrame
-        For each learner, the weights of the measures that maximize its efficiency. The weights of efficient learners are not
-        unique.
+        Weights of the measures that maximize each learner's efficiency. The weights for efficient learners are not unique.
     outputs, inputs : tuple of str
-        Measures for which higher values (`outputs`) and lower values (`inputs`) are better.
+        Measures for which higher values (`outputs`) or lower values (`inputs`) are better.
     epsilon : float
         Smallest allowed weight.
 
@@ -57,7 +56,7 @@ class Efficiency:
     epsilon: float
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame of efficiency, super-efficiency and rank, best learner first."""
+        """Return a data frame with efficiency, super-efficiency and rank, best learner first."""
         import pandas as pd
 
         frame = pd.DataFrame({"efficiency": self.efficiency, "super_efficiency": self.super_efficiency})
@@ -89,14 +88,14 @@ def efficiency(
     inputs: Sequence[str] | None = None,
     epsilon: float = 0.0,
 ) -> Efficiency:
-    """Combine measures by data envelopment analysis, without choosing weights.
+    """Combine measures by data envelopment analysis, without user-defined weights.
 
     The efficiency of a learner is the ratio of its weighted outputs to its weighted inputs (Nakhaeizadeh & Schnabl 1997). The
     weights maximize this ratio, subject to the constraint that no learner has a ratio above 1. An efficiency of 1 means that no
-    other learner has a higher ratio with these weights.
+    other learner has a higher ratio under these weights.
 
     Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners. It is computed without the constraint on the
-    learner itself. Super-efficiency is infinite if no combination of the other learners performs as well as this learner.
+    learner itself. It is infinite if no combination of the other learners performs as well as the learner.
 
     Parameters
     ----------
@@ -104,10 +103,10 @@ def efficiency(
         One row per learner, one column per measure.
     outputs, inputs : list of str, optional
         Columns for which higher values (`outputs`) or lower values (`inputs`) are better. Default: the remaining columns,
-        according to the directions of the registered measures. An empty list means a constant of 1.
+        assigned according to the directions of the registered measures. An empty list stands for a constant of 1.
     epsilon : float, default 0
-        Smallest allowed weight of each measure, in the unit of the measure. If `epsilon` is positive, a learner that is
-        dominated by another learner is not efficient.
+        Smallest allowed weight of each measure, for the measure in its original unit. If `epsilon` is positive, a learner that
+        is dominated by another learner is not efficient.
 
     Returns
     -------
@@ -168,7 +167,7 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Find the best weights for row `index` such that no row of `peers` has a ratio above 1.
+    """Find the weights that maximize the ratio of row `index` while no row in `peers` has a ratio above 1.
 
     Return None if there is no optimum.
     """

@@ -1,4 +1,4 @@
-"""Evaluate one model with many measures."""
+"""Evaluate one model on many measures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MORE_CLASSES = (ranking.hand_till, ranking.top_k_accuracy)
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Measures of one model with confidence intervals.
+    """Values of many measures for one model, with confidence intervals.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class Evaluation:
     rows : int
         Number of rows.
     notes : tuple of str
-        Assumptions, and the reasons why measures are omitted.
+        Assumptions, and reasons for omitting measures.
     about : str
-        Rows, classes and confidence level in one line.
+        One-line description of the rows, classes and confidence level.
     n_classes : int
-        Number of classes, on which some chance levels depend.
+        Number of classes. Some chance levels depend on it.
 
     Examples
     --------
@@ -124,20 +124,20 @@ def evaluate(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> Evaluation:
-    """Evaluate a model with all measures that its predictions allow, with confidence intervals.
+    """Compute all measures that a model's predictions allow, with confidence intervals.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels.
     y_pred : array-like of shape (n,), optional
-        Predicted labels. Default: the most probable classes, if `y_score` contains probabilities.
+        Predicted labels. Default: the most probable class of each row, if `y_score` contains probabilities.
     y_score : array-like of shape (n,) or (n, k), optional
         Scores or probabilities of the positive class, or one column per class.
     measures : str, Measure or list of them, default "all"
         Measures to compute.
     interval : {"auto", "bca", "percentile"} or None, default "auto"
-        Method of the intervals, as for `interval`. If it is None, no intervals are computed, which is much faster.
+        Interval method, as in `interval`. If it is None, no intervals are computed, which is much faster.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -151,11 +151,11 @@ def evaluate(
     labels : list, optional
         All classes, in the order of the score columns. Default: the classes in the data, sorted.
     average : {"auto", "binary", "macro", "weighted", "micro"}, default "auto"
-        Average over classes, for measures that are computed per class.
+        Averaging over classes, for measures that are computed per class.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def evaluate(
 
 
 class _EvaluationInput:
-    """The input columns, the notes, and the checked rows. The rows are built once for each kind of input."""
+    """The input columns, the notes, and the checked rows, which are built once for each kind of input."""
 
     def __init__(self, y_true: Any, y_pred: Any, y_score: Any, options: dict[str, Any]) -> None:
         self.y_true, self.options = y_true, options
@@ -224,7 +224,6 @@ class _EvaluationInput:
         return needs != "probabilities" or not self._not_probabilities
 
     def explain_missing(self, needs: str) -> str:
-        """Explain why measures that need this input cannot be computed."""
         if needs == "probabilities" and self.columns["y_score"] is not None:
             return f"y_score does not contain probabilities ({self._not_probabilities})"
         if needs == "results":
@@ -232,7 +231,6 @@ class _EvaluationInput:
         return f"pass {_COLUMN[needs]}="
 
     def count_classes(self) -> int:
-        """Count the classes among the true labels."""
         classes, _ = _check.encode_labels(self.options["labels"], None, y_true=_check.check_column("y_true", self.y_true))
         return len(classes)
 
@@ -268,7 +266,7 @@ class _EvaluationInput:
 
 
 def _describe_table(rows: Any, average: str, level: float | None) -> str:
-    """Describe rows, classes, average and confidence level in one line."""
+    """Describe the rows, classes, averaging method and confidence level in one line."""
     parts = [format_count(len(rows.true), "row")]
     classes = getattr(rows, "classes", None)
     if classes is not None and classes.positive is not None:
@@ -303,7 +301,7 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
 
 
 def _build_params(measure: Measure, average: Any) -> dict[str, Any]:
-    """Return the requested average if the measure accepts it, and "auto" otherwise."""
+    """Return the requested averaging method if the measure accepts it, and "auto" otherwise."""
     if average is None:
         raise InputError("average must not be None: pass average='macro', average='weighted' or positive=")
     _check.check_one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))

@@ -1,4 +1,4 @@
-"""Fairness measures: the largest difference or the smallest ratio between the rates of any two groups of rows."""
+"""Fairness measures: the largest difference or the smallest ratio between the rates of any two groups."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def demographic_parity_difference(
     y_pred : array-like of shape (n,)
         Predicted labels.
     groups : array-like of shape (n,)
-        Group of each row, e.g. a region.
+        Group of each row, e.g. its region.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
@@ -56,7 +56,7 @@ def demographic_parity_difference(
     -------
     Interval
         The limits cover the differences between all pairs of groups simultaneously. The estimate is biased upwards if groups
-        are small, because the largest of several differences is selected.
+        are small because it is the largest of several differences.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def demographic_parity_ratio(
     sample_weight: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Compute the smallest ratio between the selection rates of any two groups.
+    """Compute the smallest ratio of the selection rates of any two groups.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def demographic_parity_ratio(
     y_pred : array-like of shape (n,)
         Predicted labels.
     groups : array-like of shape (n,)
-        Group of each row, e.g. a region.
+        Group of each row, e.g. its region.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
@@ -98,8 +98,8 @@ def demographic_parity_ratio(
     Returns
     -------
     Interval
-        The limits cover the ratios of all pairs of groups simultaneously. The estimate is biased downwards if groups are small.
-        The estimate is NaN if no row is selected.
+        The limits cover the ratios for all pairs of groups simultaneously. The estimate is biased downwards if groups are
+        small, and is NaN if no row is selected.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def equalized_odds_difference(
     y_pred : array-like of shape (n,)
         Predicted labels.
     groups : array-like of shape (n,)
-        Group of each row, e.g. a region.
+        Group of each row, e.g. its region.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
@@ -140,7 +140,7 @@ def equalized_odds_difference(
     -------
     Interval
         The limits cover the differences in both rates between all pairs of groups simultaneously. The estimate is biased
-        upwards if groups are small, because the largest of several differences is selected.
+        upwards if groups are small because it is the largest of several differences.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def equalized_odds_ratio(
     sample_weight: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Compute the smallest ratio of recalls or of false positive rates between any two groups.
+    """Compute the smallest ratio of the recalls or false positive rates of any two groups.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def equalized_odds_ratio(
     y_pred : array-like of shape (n,)
         Predicted labels.
     groups : array-like of shape (n,)
-        Group of each row, e.g. a region.
+        Group of each row, e.g. its region.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     sample_weight : array-like of shape (n,), optional
@@ -180,8 +180,8 @@ def equalized_odds_ratio(
     Returns
     -------
     Interval
-        The limits cover the ratios of both rates between all pairs of groups simultaneously. The estimate is biased downwards
-        if groups are small. The estimate is NaN if a rate is 0 in every group.
+        The limits cover the ratios of both rates for all pairs of groups simultaneously. The estimate is biased downwards if
+        groups are small, and is NaN if a rate is 0 in every group.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def equalized_odds_ratio(
 
 
 class _Rates:
-    """Rates of each group: proportions of rows predicted positive among all rows, among positives and among negatives."""
+    """Rates in each group: proportions of rows predicted positive among all rows, among positives and among negatives."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class _Rates:
         choose: Callable[[Sequence[float]], float],
         compute: Callable[[Rates, float], tuple[float, float, float]],
     ) -> Interval:
-        """Compute the extreme value over all pairs of groups and the named rates.
+        """Compute the extreme value over the named rates and all pairs of groups.
 
         The confidence level is Bonferroni-adjusted for the number of rates.
         """
@@ -276,7 +276,7 @@ def _measure_ratio(rates: Rates, level: float) -> tuple[float, float, float]:
 
 
 def _combine_ratio_limits(first: PartialValue, second: PartialValue, level: float) -> ConfidenceLimits:
-    """Combine the limits of two values into limits of their ratio (Donner & Zou 2012)."""
+    """Combine the limits for two values into limits for their ratio (Donner & Zou 2012)."""
     a, b = first.value, second.value
     (a_low, a_high), (b_low, b_high) = first.compute_limits(level), second.compute_limits(level)
     below = b_high * (2 * b - b_high)

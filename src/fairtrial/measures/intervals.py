@@ -41,7 +41,7 @@ def compute_wilson_limits(successes: float, trials: float, level: float) -> Conf
 
 
 def compute_score_limits(successes: float, trials: float, z: float) -> ConfidenceLimits:
-    """Compute the Wilson score limits of a proportion for the normal quantile `z`."""
+    """Compute the Wilson score limits for a proportion, given the normal quantile `z`."""
     proportion = successes / trials
     centre = proportion + z * z / (2 * trials)
     half = z * math.sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
@@ -55,7 +55,7 @@ def compute_score_limits(successes: float, trials: float, z: float) -> Confidenc
 def compute_weighted_wilson_limits(successes: float, total: float, squares: float, level: float) -> ConfidenceLimits:
     """Compute the Wilson interval for a weighted proportion from the effective sample size (Kish 1965).
 
-    The effective sample size is the squared sum of the weights divided by the sum of their squares.
+    The effective sample size is the squared sum of the weights divided by the sum of the squared weights.
 
     >>> # 263 cases, each with a weight of 2
     >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)
@@ -68,10 +68,11 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
 
 
 def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, level: float) -> ConfidenceLimits:
-    """Compute the Wilson interval for a proportion from the successes and trials of each cluster.
+    """Compute the Wilson interval for a proportion from the successes and trials in each cluster.
 
-    The effective sample size is the number of trials divided by the design effect, which is at least 1. If all trials succeed
-    or all trials fail, the effective sample size is the number of clusters. The limits are NaN if there is only one cluster.
+    The effective sample size is the number of trials divided by the design effect, which is at least 1. If all trials are
+    successes or all are failures, the effective sample size is the number of clusters. The limits are NaN if there is only one
+    cluster.
 
     >>> low, high = compute_clustered_wilson_limits(np.array([8.0, 5, 9, 6]), np.full(4, 10.0), 0.95)
     >>> low < 0.7 < high
@@ -81,7 +82,7 @@ def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, l
 
 
 def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> Callable[[float], ConfidenceLimits]:
-    """Return a function that computes the limits of `compute_clustered_wilson_limits` for a confidence level."""
+    """Return a function that maps a confidence level to the limits from `compute_clustered_wilson_limits`."""
     is_used = trials > 0
     successes, trials = successes[is_used], trials[is_used]
     count, total = len(trials), float(trials.sum())
@@ -95,7 +96,7 @@ def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> C
 
 
 def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Compute the exact interval of Clopper and Pearson (1934), which is conservative.
+    """Compute the exact, conservative interval of Clopper and Pearson (1934).
 
     >>> low, high = compute_clopper_pearson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 5
     >>> round(low, 4), round(high, 4)
@@ -112,7 +113,7 @@ def compute_clopper_pearson_limits(successes: float, trials: float, level: float
 def compute_wald_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
     """Compute the Gaussian (Wald) interval p +- z sqrt(p (1 - p) / n), truncated to [0, 1].
 
-    The interval is for comparison only.
+    The interval is provided for comparison only.
 
     >>> low, high = compute_wald_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 1
     >>> round(low, 4), round(high, 4)
@@ -131,9 +132,9 @@ def compute_delong_limits(auc: float, variance: float, level: float) -> Confiden
 
 
 def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> ConfidenceLimits:
-    """Compute Newcombe's score interval for an AUC (2006, method 5).
+    """Compute the score interval of Newcombe (2006, method 5) for an AUC.
 
-    The interval is also valid for AUCs near 0 and 1.
+    The interval remains valid for AUCs near 0 and 1.
     """
     from scipy.optimize import brentq
 
@@ -152,7 +153,7 @@ def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> Conf
 
 
 def compute_normal_quantile(level: float) -> float:
-    """Return z such that a standard normal variable lies between -z and z with the probability `level`."""
+    """Return z such that a standard normal variable lies between -z and z with probability `level`."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
@@ -207,9 +208,9 @@ class Interval:
     level : float
         Confidence level.
     method : str
-        Method of the interval, such as "wilson" or "bca".
+        Interval method, such as "wilson" or "bca".
     note : str
-        Explanation if another method was used or the limits are unreliable; otherwise empty.
+        Explanation if another method than requested was used or if the limits are unreliable; otherwise empty.
 
     Examples
     --------
@@ -264,8 +265,8 @@ def interval(
 ) -> Interval:
     """Compute a confidence interval for a measure.
 
-    If a method does not apply, another method is used, a `FallbackWarning` is issued, and the result contains a note. For
-    example, the method of DeLong does not apply at an AUC of 1.
+    If a method is not applicable, another method is used, a `FallbackWarning` is issued, and the result contains a note. For
+    example, DeLong's method is not applicable if the AUC is 1.
 
     Parameters
     ----------
@@ -278,14 +279,14 @@ def interval(
     method : str, default "auto"
         One of the following:
 
-        - "auto": Wilson for proportions and "score" for two-class AUCs, if the rows are unweighted. Measures of calibration and
-          net benefit have methods of their own. All other measures use BCa.
-        - "bca", "percentile": bootstrap.
-        - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
-        - "wald": Gaussian interval for the same proportions. It is for comparison only, because its coverage is far too low if
-          there are few cases or the proportion is near 0 or 1.
-        - "score", "delong", "newcombe": two-class AUCs of unweighted rows. "score" uses Wilson limits with an effective number
-          of cases and is also valid with few cases. "delong" uses the logit scale.
+        - "auto": For unweighted rows, "wilson" for proportions and "score" for two-class AUCs. Calibration measures and net
+          benefit have their own methods. All other measures use "bca".
+        - "bca", "percentile": Bootstrap intervals.
+        - "wilson", "clopper-pearson": Intervals for proportions of unweighted rows, e.g. accuracy, recall and precision.
+        - "wald": Gaussian interval for the same proportions. It is provided for comparison only: its coverage is far below the
+          nominal level if there are few rows or the proportion is near 0 or 1.
+        - "score", "delong", "newcombe": Intervals for two-class AUCs of unweighted rows. "score" uses Wilson limits with an
+          effective number of cases and remains valid with few cases. "delong" uses the logit scale.
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -301,9 +302,9 @@ def interval(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     average : str, default "auto"
-        Average over classes, as in a call to the measure.
+        Averaging over classes, as in a call to the measure.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent.
     **params : Any
         Parameters of the measure.
 
@@ -358,7 +359,7 @@ class IntervalPlan:
         _check.check_whole_number("seed", self.seed, 0)
 
     def build_resamples(self, rows: Any) -> Resamples:
-        """Return the bootstrap resamples of these rows."""
+        """Build the bootstrap resamples of the given rows."""
         strata = rows.true if self.stratified else None
         if strata is not None and strata.dtype.kind == "f":
             raise InputError("stratified must be False for measures of numbers, which have no classes")
@@ -370,8 +371,8 @@ class IntervalPlan:
 def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
     """Compute the number of independent, unweighted rows that would give the same precision (Kish 1965).
 
-    This effective number is (sum of W)^2 / sum of W^2, where W is the total weight of each row or cluster. If all rows or
-    clusters have the same total weight, the effective number is the number of rows or clusters.
+    This effective number is (sum of W)^2 / sum of W^2, where W is the total weight of a row or cluster. If all rows or clusters
+    have the same total weight, it equals the number of rows or clusters.
 
     >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
     (6.0, 3.0)
@@ -384,7 +385,7 @@ def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) 
 def read_clusters(
     cluster: npt.ArrayLike | None, sample_weight: npt.ArrayLike | None = None, stratified: bool = False
 ) -> IntArray | None:
-    """Encode the cluster of each row as an integer from 0, and drop rows with a weight of zero.
+    """Encode the cluster of each row as an integer starting at 0, and drop rows with a weight of zero.
 
     >>> read_clusters(["ann", "bob", "ann"])
     array([0, 1, 0])
@@ -406,7 +407,7 @@ def read_clusters(
 
 @dataclass(frozen=True)
 class BoundMeasure:
-    """A measure with the rows and the parameters from which it is computed."""
+    """A measure together with the rows and parameters from which it is computed."""
 
     measure: Measure
     rows: Any
@@ -417,7 +418,7 @@ class BoundMeasure:
         self.measure.check(self.params["average"], formula_params)
 
     def estimate(self) -> float:
-        """Compute the value. If it is undefined, return NaN without a warning."""
+        """Compute the value; return NaN without a warning if it is undefined."""
         return float(self.measure.compute_values(self.rows, **self.params)[0])
 
     def compute_resampled(self, draw_counts: DrawCounts) -> FloatArray:
@@ -432,7 +433,7 @@ class BoundMeasure:
 
     @property
     def is_plain_auc(self) -> bool:
-        """Return whether this is a two-class AUC of unweighted rows."""
+        """Whether this is a two-class AUC of unweighted rows."""
         return (
             self.measure is ranking.auc
             and isinstance(self.rows, ScoreRows)
@@ -443,7 +444,7 @@ class BoundMeasure:
 
     @property
     def is_plain_proportion(self) -> bool:
-        """Return whether this is a proportion of unweighted rows."""
+        """Whether this is a proportion of unweighted rows."""
         if not self.measure.facts.proportion:
             return False
         if isinstance(self.rows, ProbabilityRows):
@@ -469,9 +470,7 @@ class BoundMeasure:
         return np.asarray(self.measure.formula(self.rows, **params), dtype=np.float64)
 
     def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the numerator and the denominator of a proportion for each cluster.
-
-        The result is None if there are too many clusters and classes.
+        """Return the numerator and denominator of a proportion for each cluster, or None if the tables need too much memory.
         """
         _check.check_same_length(y_true=self.rows.true, cluster=clusters)
         if not isinstance(self.measure, LabelMeasure):
@@ -548,7 +547,7 @@ def _compute_clustered_proportion(bound_measure: BoundMeasure, plan: IntervalPla
 
 
 def _compute_outcome_interval(bound_measure: BoundMeasure, plan: IntervalPlan, measure: OutcomeMeasure) -> Interval | None:
-    """Compute an interval with the `limits` function of the measure.
+    """Compute an interval using the measure's `limits` function.
 
     Return None if the measure has no such function.
     """
@@ -597,7 +596,7 @@ def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> In
 
 
 def build_auc_estimate(tally: ScoreTally) -> AucEstimate:
-    """Compute an AUC and the parts of its variance from a tally of unweighted rows."""
+    """Compute an AUC and the components of its variance from a tally of unweighted rows."""
     auc, *variances = compute_auc_variance(tally.pos, tally.neg)
     counts = int(tally.positives), int(tally.negatives)
     parts = tuple((0.0 if np.isnan(part) else part, count - 1.0) for part, count in zip(variances, counts, strict=True))
@@ -605,7 +604,6 @@ def build_auc_estimate(tally: ScoreTally) -> AucEstimate:
 
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
-    """Compute the interval for the Gini coefficient from the interval for the AUC."""
     auc_bound = replace(bound_measure, measure=ranking.auc)
     if not auc_bound.is_plain_auc:
         return None
@@ -635,7 +633,7 @@ def warn_undefined_limits(message: str) -> None:
 
 
 def warn_fallback(message: str) -> None:
-    """Warn that another method was used instead of the requested one."""
+    """Warn that a method other than the requested one was used."""
     warnings.warn(message, FallbackWarning, stacklevel=5)
 
 
@@ -699,9 +697,9 @@ def _build_bootstrap_interval(
 
 
 def _widen_level(plan: IntervalPlan) -> float:
-    """Raise the confidence level of a clustered bootstrap to make its limits as wide as t limits (Hesterberg 2015).
+    """Raise the confidence level of a cluster bootstrap so that its limits are as wide as t limits (Hesterberg 2015).
 
-    Without this correction, 95 % intervals from 20 clusters have a coverage of about 92.7 %.
+    Without this correction, the coverage of 95 % intervals from 20 clusters is about 92.7 %.
     """
     from scipy.special import ndtr
 

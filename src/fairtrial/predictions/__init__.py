@@ -1,4 +1,4 @@
-"""Read, validate and judge predictions from any framework. `fairtrial.judge` is the entry point."""
+"""Read, validate and judge predictions made with any framework. `fairtrial.judge` is the entry point."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Goals for choosing a threshold, cross-fitting of thresholds, and intervals for rates and costs at a threshold."""
+"""Goals for choosing a threshold, cross-fitting, and confidence intervals for rates and costs at a threshold."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Goal:
-    """The goal for which a threshold is chosen.
+    """Goal that determines how a threshold is chosen.
 
     Attributes
     ----------
     kind : {"costs", "recall", "precision", "alerts"}
         Lowest cost, a minimum recall or precision, or a maximum number of alerts per 1,000 cases.
     value : float
-        The minimum or maximum. It is not used for costs.
+        Required minimum or allowed maximum. Ignored for costs.
     costs : (float, float)
         Costs of a false positive and a false negative.
     """
@@ -73,11 +73,11 @@ class Goal:
     costs: tuple[float, float] = (1.0, 1.0)
 
     def choose(self, pos: FloatArray, neg: FloatArray) -> int:
-        """Choose a threshold from the numbers of positives and negatives at each score, and return its index.
+        """Choose a threshold from the counts of positives and negatives at each score, and return its index.
 
-        Scores must be in descending order. The index -1 means a threshold above all scores. For costs, choose the threshold
-        with the lowest cost. If several thresholds have the same cost, choose the highest of them. For recall, choose the
-        highest threshold that reaches the goal. For precision and alerts, choose the lowest threshold that reaches the goal.
+        Scores must be in descending order. An index of -1 means a threshold above all scores. For costs, the threshold with the
+        lowest cost is chosen, and ties are broken in favour of the highest threshold. For recall, the highest threshold that
+        meets the goal is chosen. For precision and alerts, the lowest threshold that meets the goal is chosen.
 
         >>> Goal("recall", 0.5).choose(np.array([1.0, 1.0, 0.0]), np.array([0.0, 1.0, 3.0]))
         0
@@ -102,21 +102,21 @@ class Goal:
 
 @dataclass(frozen=True, eq=False)
 class AlertCells:
-    """Numbers of true positives, false positives, false negatives and true negatives at a threshold.
+    """Counts of true positives, false positives, false negatives and true negatives at a threshold.
 
     Attributes
     ----------
     cells : ndarray of shape (units, 4)
-        Total weight of each kind of prediction in each unit. A unit is a cluster or a weighted row. If `is_plain`, all rows
-        form a single unit.
+        Total weight of TP, FP, FN and TN in each unit. A unit is a cluster or a weighted row. If `is_plain`, all rows form a
+        single unit.
     is_plain : bool
-        Whether rows are independent and have no weights.
+        Whether rows are independent and unweighted.
     scale : float
         Factor that converts the total weight to the effective number of rows.
     has_clusters : bool
         Whether the units are clusters.
     effective : float or None
-        Effective number of units of the smaller class, or None if rows are independent and have no weights.
+        Effective number of units in the smaller class, or None if rows are independent and unweighted.
     """
 
     cells: FloatArray
@@ -126,7 +126,7 @@ class AlertCells:
     effective: float | None = None
 
     def adjust_level(self, level: float) -> float:
-        """Adjust the confidence level of cluster-based limits to the degrees of freedom of the smaller class."""
+        """Adjust the confidence level of cluster-based limits for the degrees of freedom of the smaller class."""
         if self.effective is None or len(self.cells) < 2:
             return level
         from scipy.stats import t as student
@@ -140,12 +140,12 @@ class AlertCells:
         return np.asarray(self.cells.sum(axis=0))
 
     def compute_rate(self, name: str, level: float) -> Interval:
-        """Compute recall, precision or the alert rate with its Wilson interval."""
+        """Compute recall, precision or the alert rate, with a Wilson interval."""
         numerator, denominator = (self.cells[:, columns].sum(axis=1) for columns in map(list, RATES[name]))
         return self._compute_proportion(name, numerator, denominator, level, UNDEFINED[name])
 
     def compute_cost(self, costs: tuple[float, float], level: float) -> Interval:
-        """Compute the cost per 1,000 cases with its interval."""
+        """Compute the cost per 1,000 cases, with a confidence interval."""
         _, fp, fn, _ = self.totals.tolist()
         total = float(self.totals.sum())
         estimate = PER_CASES * (costs[0] * fp + costs[1] * fn) / total
@@ -155,7 +155,7 @@ class AlertCells:
         return Interval("cost", estimate, PER_CASES * low, PER_CASES * high, level, "score", note)
 
     def compute_measure(self, measure: LabelMeasure, settings: JudgeSettings) -> Interval:
-        """Compute a measure of predicted labels with its interval. If the measure is undefined, the note gives the reason."""
+        """Compute a label-based measure with a confidence interval. If the measure is undefined, the note gives the reason."""
         table = to_confusion(self.totals)
         if self.is_plain:
             interval = CountIntervals(settings).from_table(measure, table)
@@ -180,7 +180,7 @@ class AlertCells:
         return Interval(name, float(successes.sum()) / total, *limits, level, "wilson", note)
 
     def _bootstrap(self, measure: LabelMeasure, estimate: float, settings: JudgeSettings) -> Interval:
-        """Bootstrap whole units. Compute BCa limits or, if there are too many units for a jackknife, percentile limits."""
+        """Bootstrap whole units. Compute BCa limits, or percentile limits if there are too many units for a jackknife."""
         units, level = len(self.cells), settings.level
         interval = Interval(measure.name, estimate, float("nan"), float("nan"), level, "")
         if self.has_clusters and units < _MIN_BOOTSTRAP_CLUSTERS:
@@ -206,31 +206,31 @@ class AlertCells:
 
 
 def to_confusion(cells: FloatArray) -> Confusion:
-    """Build one or several confusion tables. The last axis of `cells` contains the counts TP, FP, FN and TN."""
+    """Build one or more confusion matrices. The last axis of `cells` contains TP, FP, FN and TN."""
     tp, fp, fn, tn = np.moveaxis(np.maximum(cells, 0.0), -1, 0)
     return Confusion(np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2), (0, 1), 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredCases:
-    """The scores of a model for the positive class, and whether each case is positive.
+    """Scores of a model for the positive class, and the true class of each row.
 
     Attributes
     ----------
     dataset, model : str
         Names of the data set and the model.
     kind : {"probability", "decision"}
-        Kind of the scores.
+        Whether the scores are probabilities or decision values.
     is_positive : ndarray of bool
-        Whether each case is positive.
+        Whether each row is positive.
     values : ndarray
-        Distinct scores, highest first.
+        Distinct scores in descending order.
     index : ndarray of int
-        Index of the score of each case in `values`.
+        Index in `values` of the score of each row.
     weights : ndarray or None
-        Weight of each case.
+        Weight of each row.
     clusters : ndarray or None
-        Code of the cluster of each case. Codes start at 0.
+        Cluster code of each row. Codes start at 0.
     """
 
     dataset: str
@@ -244,7 +244,7 @@ class ScoredCases:
 
     @classmethod
     def from_model(cls, model: InMemoryModel) -> ScoredCases:
-        """Select the scores for the positive class of a model, which must have scores and a positive class."""
+        """Extract the positive-class scores of a model. The model must have scores and a positive class."""
         assert model.scores is not None
         assert model.positive is not None
         assert model.kind is not None
@@ -263,7 +263,7 @@ class ScoredCases:
 
     @property
     def is_plain(self) -> bool:
-        """Whether cases are independent and have no weights."""
+        """Whether rows are independent and unweighted."""
         return self.weights is None and self.clusters is None
 
     @cached_property
@@ -278,15 +278,12 @@ class ScoredCases:
 
     @cached_property
     def scale(self) -> float:
-        """The factor that converts the total weight to the effective number of cases (Kish 1965)."""
+        """The factor that converts the total weight to the effective number of rows (Kish 1965)."""
         return 1.0 if self.weights is None else float(self.weights.sum() / (self.weights**2).sum())
 
     @cached_property
     def effective(self) -> float | None:
-        """The effective number of clusters or weighted rows of the smaller class.
-
-        The value is None if cases are independent and have no weights.
-        """
+        """The effective number of clusters or weighted rows in the smaller class, or None for independent, unweighted rows."""
         return count_class_units(self.is_positive, self.weights, self.clusters)
 
     def make_units(self, costs: tuple[float, float]) -> CostUnits:
@@ -294,7 +291,7 @@ class ScoredCases:
         return CostUnits(costs, len(self.index), self.weights, self.clusters, self.effective)
 
     def get_threshold(self, index: int) -> float:
-        """Return the threshold with this index. The index -1 means infinity, which is above all scores."""
+        """Return the threshold at an index. The index -1 stands for infinity."""
         return float(self.values[index]) if index >= 0 else float("inf")
 
     def find_index(self, threshold: float) -> int:
@@ -302,10 +299,7 @@ class ScoredCases:
         return len(self.values) - int(np.searchsorted(self.values[::-1], threshold, side="left")) - 1
 
     def count_alerts(self, alert: FloatArray) -> AlertCells:
-        """Count TP, FP, FN and TN in each unit.
-
-        `alert` contains the proportion of positive predictions for each case.
-        """
+        """Count TP, FP, FN and TN in each unit, given the proportion of positive predictions for each row."""
         parts = [self.is_positive * alert, ~self.is_positive * alert, self.is_positive * (1 - alert)]
         columns = np.column_stack([*parts, ~self.is_positive * (1 - alert)])
         if self.weights is not None:
@@ -317,10 +311,7 @@ class ScoredCases:
         return AlertCells(columns, self.is_plain, self.scale, self.clusters is not None, self.effective)
 
     def count_at(self, thresholds: Sequence[float]) -> Iterator[AlertCells]:
-        """Count TP, FP, FN and TN at each threshold.
-
-        If there are no clusters and no weights, all counts come from one tally.
-        """
+        """Count TP, FP, FN and TN at each threshold."""
         if self.is_plain:
             cells = np.column_stack(self.tally.count_cells(thresholds))
             yield from (AlertCells(row[None], True) for row in cells)
@@ -329,15 +320,16 @@ class ScoredCases:
             yield self.count_alerts((self.index <= self.find_index(threshold)).astype(np.float64))
 
     def cross_fit(self, goal: Goal, seed: int) -> FloatArray | None:
-        """Predict each case at the threshold chosen on the other folds.
+        """Predict each row at the threshold chosen on the other folds.
 
-        For each case, the result contains the proportion of repeats in which the case is predicted positive. Folds are drawn
-        anew in each repeat. There are several repeats, or only one if there are very many cases. Folds are stratified by class,
-        and clusters are not divided. The result is None if a class has fewer than two cases or clusters.
+        For each row, the result contains the proportion of repeats in which the row is predicted positive. Folds are drawn anew
+        in each repeat. There are several repeats, but only one for very large files. Folds are stratified by class, and
+        clusters are not split. The result is None if a class has fewer than two rows or clusters.
 
-        A threshold for an alert budget is chosen without labels, so all cases are predicted at the threshold chosen on all
-        cases. For recall and precision goals, a large group of cases with tied scores may count as alerts in some folds only.
-        If the folds disagree only about groups with at least as many cases as folds, the threshold chosen on all cases is used.
+        A threshold for an alert budget is chosen without labels, so all rows are predicted at the threshold chosen on all rows.
+        For recall and precision goals, a large group of rows with tied scores may count as alerts in some folds only. If the
+        predictions differ from those at the threshold chosen on all rows only in groups with at least as many rows as folds,
+        that threshold is used instead.
         """
         on_same_rows = (self.index <= goal.choose(self.tally.pos, self.tally.neg)).astype(np.float64)
         if goal.kind == "alerts":
@@ -362,7 +354,7 @@ class ScoredCases:
 
     @cached_property
     def folds(self) -> int:
-        """The number of folds for cross-fitting. If the number is below 2, cross-fitting is impossible."""
+        """The number of folds for cross-fitting. Cross-fitting is impossible with fewer than two folds."""
         return min(FOLDS, self._count_units(True), self._count_units(False))
 
     def _count_units(self, flag: bool) -> int:
@@ -370,9 +362,9 @@ class ScoredCases:
         return int(members.sum()) if self.clusters is None else len(np.unique(self.clusters[members]))
 
     def _draw_folds(self, folds: int, rng: np.random.Generator) -> IntArray:
-        """Assign the cases of each class to folds in turn.
+        """Assign the rows of each class to folds in turn.
 
-        If there are clusters, assign whole clusters, starting with those that have the most positives.
+        If there are clusters, whole clusters are assigned, starting with those that contain the most positives.
         """
         if self.clusters is None:
             fold = np.empty(len(self.index), dtype=np.intp)
@@ -387,12 +379,12 @@ class ScoredCases:
         return of_cluster[self.clusters]
 
     def find_threshold_limits(self, goal: Goal, chosen: int, alert: FloatArray | None, level: float) -> Limits:
-        """Find confidence limits of the best threshold in the population.
+        """Find confidence limits for the best threshold in the population.
 
         For costs, the limits enclose all thresholds whose cost is not significantly higher than the cross-fitted cost
-        (one-sided test). The best threshold costs at most as much as any other threshold. Therefore, the limits contain it with
-        a probability of at least `level`. For rates, the limits enclose the thresholds near the chosen one that may be the best
-        threshold: the threshold may reach the goal, and the neighbouring threshold may miss the goal.
+        (one-sided test). Because no threshold costs less than the best one, the limits contain the best threshold with a
+        probability of at least `level`. For rates, the limits enclose the thresholds around the chosen one that may be the
+        best. A threshold may be the best if the confidence limits allow it to meet the goal and its neighbour to miss it.
         """
         if goal.kind == "costs":
             if alert is None:
@@ -416,10 +408,10 @@ class ScoredCases:
         return low, self.get_threshold(min(indices))
 
     def _list_candidates(self, chosen: int | None = None) -> IntArray:
-        """List the indices of all thresholds, or of a selection of thresholds if there are too many.
+        """List the indices of all thresholds, or of a subset if there are too many.
 
-        Neighbouring thresholds of a selection have about equal numbers of cases between them. If there are very many clustered
-        or weighted cases, the selection is smaller to save time.
+        The numbers of rows between neighbouring thresholds of the subset are about equal. With very many clustered or weighted
+        rows, the subset is smaller to save time.
         """
         count = _MAX_CANDIDATES if self.is_plain or len(self.index) <= MANY_ROWS else _FEW_CANDIDATES
         if len(self.values) <= count:
@@ -454,7 +446,7 @@ class ScoredCases:
         return candidates, total <= quantile * np.sqrt(variance + 2 * units.error_variance)
 
     def _accumulate(self, without: FloatArray, with_alert: FloatArray, power: int) -> FloatArray:
-        """Sum values over all cases at each threshold: `with_alert` for alerts, and `without` for all other cases."""
+        """At each threshold, sum `with_alert` over the alerts and `without` over all other rows."""
         weights = 1.0 if self.weights is None else self.weights**power
         start = float((weights * without).sum())
         steps = np.bincount(self.index, weights * (with_alert - without), minlength=len(self.values))
@@ -472,7 +464,7 @@ class ScoredCases:
         return candidates, (low <= value) & (np.append(high[1:], np.inf) > value)
 
     def _compute_rate_limits(self, name: str, candidates: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
-        """Compute confidence limits of a rate at each candidate threshold. The limits of an undefined rate are 0 and 1."""
+        """Compute confidence limits for a rate at each candidate threshold. The limits for an undefined rate are 0 and 1."""
         if self.is_plain:
             z = compute_normal_quantile(level)
             tp, fp = (np.append(0.0, np.cumsum(counts))[candidates + 1] for counts in (self.tally.pos, self.tally.neg))

@@ -1,4 +1,4 @@
-"""Present the predictions of a file as an archive of trials, like the archive of a study."""
+"""Present the predictions in a file as an archive of trials, like the archive of a study."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CLEAN = ConditionFacts("clean", 0.0, "predictions of the file, unchanged", {"co
 
 
 class PredictionArchive:
-    """An in-memory `fairtrial.study.archive.Archive`. Models serve as learners, and a split is identified by repeat and fold.
+    """An in-memory `fairtrial.study.archive.Archive`. Models take the role of learners. Repeat and fold identify a split.
 
     >>> import pandas as pd
     >>> from fairtrial.predictions.read import read_predictions
@@ -53,12 +53,12 @@ class PredictionArchive:
         }
 
     def select_scheme(self, name: str) -> PredictionArchive:
-        """Return the archive itself, because a file has a single resampling scheme."""
+        """Return the archive itself, because a file contains only one resampling scheme."""
         return self
 
     @cached_property
     def datasets(self) -> tuple[DataFacts, ...]:
-        """The data sets, with the facts that are known from the file."""
+        """The data sets, with the facts that the file provides."""
         return tuple(_describe_dataset(dataset, self.file.source) for dataset in self.file.datasets)
 
     @cached_property
@@ -73,7 +73,7 @@ class PredictionArchive:
     def trials(self) -> pd.DataFrame:
         """List the trials, with one row per data set, split and model.
 
-        If a model has no predictions on a split, the status of the trial is "missing".
+        If a model has no predictions for a split, the status of the trial is "missing".
         """
         import pandas as pd
 
@@ -111,7 +111,7 @@ class PredictionArchive:
             )
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Return the indices of training and test rows. Rows that are not tested in a split count as training rows."""
+        """Return the indices of training and test rows. Rows that no model predicts in the split count as training rows."""
         names = [dataset_predictions.name for dataset_predictions in self.file.datasets]
         if dataset not in names:
             raise InputError(f"{dataset!r} is not a data set of the file: {suggest_name(dataset, names)}")

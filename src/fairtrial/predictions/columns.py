@@ -1,6 +1,6 @@
 """Assign roles to the columns of a predictions file.
 
-Roles that the user does not give are guessed.
+Roles that the user does not specify are guessed.
 """
 
 from __future__ import annotations
@@ -158,11 +158,11 @@ class ModelColumns:
     Attributes
     ----------
     name : str
-        Name of the model. It is empty in a long file, in which a column contains the model names.
+        Name of the model. Empty for a long file, where a column contains the model names.
     label : str or None
         Column of predicted labels.
     scores : tuple of (str or None, str)
-        Pairs of class and score column. None stands for the positive class.
+        Pairs of a class and its score column. None stands for the positive class.
     """
 
     name: str
@@ -190,13 +190,13 @@ class Roles:
     subgroups : tuple of str
         Columns that define subgroups.
     specified : tuple of str
-        Roles that the user gave. All others were guessed.
+        Roles that the user specified. All others were guessed.
     unused : tuple of str
         Columns without a role.
     reasons : tuple of Finding
         Findings about unused columns that seem to contain predictions or cluster ids.
     missing_labels : tuple of str
-        Texts that mark a missing true label, such as "?".
+        Strings that mark a missing true label, such as "?".
     """
 
     layout: Literal["long", "wide"]
@@ -223,9 +223,9 @@ class Roles:
         return tuple(dict.fromkeys([*self.columns.values(), *self.subgroups, *model_columns]))
 
     def frame(self) -> pd.DataFrame:
-        """Build a frame with the role, model and class of each column.
+        """Build a data frame with the role, model and class of each column.
 
-        Another column states whether the role was given or guessed.
+        The column `how` states whether the user specified the role ("given") or it was guessed.
         """
         import pandas as pd
 
@@ -241,10 +241,7 @@ class Roles:
 
     @property
     def scored_class(self) -> str | None:
-        """The class named by single score columns, such as `p_fraud`.
-
-        The value is None if there is not exactly one such class.
-        """
+        """The class that single score columns such as `p_fraud` name, or None if they name no class or several classes."""
         names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
         return names.pop() if len(names) == 1 else None
 
@@ -276,7 +273,7 @@ class Roles:
 
 
 def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
-    """List columns in short form, with a star instead of the names of several models or classes.
+    """List columns in short form, with an asterisk in place of several model or class names.
 
     >>> _abbreviate_columns([("tree", "tree_p"), ("svm", "svm_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
     ('*_p', 'tree and svm')
@@ -294,7 +291,7 @@ def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
 def guess_roles(frame: pd.DataFrame, *, positive: object = None, **specified: Any) -> Roles:
     """Guess the role of each column in a table of predictions. Roles in `specified` are kept.
 
-    `frame` may contain only the first rows of the table. The class `positive`, if given, never counts as a missing label.
+    `frame` may contain only the first rows of the table. If `positive` is given, this label never counts as missing.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y_true": ["a", "b"], "tree": ["a", "a"], "tree_p": [0.2, 0.4], "forest": ["a", "b"]})
@@ -377,7 +374,7 @@ def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
 
 
 def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str], classes: list[str]) -> None:
-    """Refuse a subgroup column that looks like the scores of a model and has too many values for subgroups."""
+    """Reject a subgroup column that looks like model scores and has too many distinct values."""
     for column in subgroups:
         others = [name for name in map(str, frame.columns) if name in free or name == column]
         scores = {name for model in find_wide_models(frame, others, classes) for _, name in model.scores}
@@ -388,7 +385,7 @@ def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str],
 
 
 def _list_columns(value: Any) -> list[str]:
-    """List the columns that an argument names. The argument is a name, a list, a mapping, or a mapping of mappings."""
+    """List the columns that an argument names. It may be a string, a list, a mapping or a mapping of mappings."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -401,7 +398,7 @@ def _to_list(value: Any) -> list[str]:
 
 
 def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set[str]) -> None:
-    """Assign the roles that follow from a column name alone."""
+    """Assign the roles that can be inferred from column names alone."""
     for role, aliases in ALIASES.items():
         if role not in columns:
             match = next(
@@ -416,7 +413,7 @@ def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set
 def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) -> str:
     """Find the column of true labels by name.
 
-    If no name matches, take the only binary column that is not a prediction.
+    If no name matches, use the only binary column that does not look like predictions.
     """
     for alias in Y_TRUE_NAMES:
         for name in names:
@@ -432,9 +429,10 @@ def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) 
 
 
 def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], positive: object = None) -> tuple[str, ...]:
-    """Find the texts that mark a missing true label, such as "?".
+    """Find the strings that mark a missing true label, such as "?".
 
-    Labels such as "none" are classes if predictions or score columns contain them, or if fewer than two other classes remain.
+    A label such as "none" counts as a class if it is predicted, if it has a score column, or if there are fewer than two other
+    classes.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y": ["cat", "?", "none", "dog"], "tree": ["cat", "dog", "none", "dog"]})
@@ -453,7 +451,7 @@ def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], p
 
 
 def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str]) -> None:
-    """Assign the role of row ids to a column with an id-like name whose values are unique within each model and split."""
+    """Assign the row role to a column with an id-like name whose values are unique within each model and split."""
     candidates = [name for name in free if is_id_name(name) and not _is_fraction(frame[name])]
     if not candidates:
         return
@@ -470,7 +468,7 @@ def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str
 
 
 def is_id_name(name: str) -> bool:
-    """Return whether the name of a column suggests identifiers.
+    """Return whether a column name suggests identifiers.
 
     >>> [is_id_name(name) for name in ("customer_id", "patientId", "url", "humid", "size")]
     [True, True, True, False, False]
@@ -514,7 +512,7 @@ def _find_models(
 
 
 def _are_models(scores: Any, classes: list[str]) -> bool:
-    """Return whether `scores` lists columns of different models: several columns, none of which is named after a class."""
+    """Return whether `scores` lists columns of different models, i.e. several columns, none of which names a class."""
     if scores is None or isinstance(scores, (str, Mapping)):
         return False
     names = _to_list(scores)
@@ -522,7 +520,7 @@ def _are_models(scores: Any, classes: list[str]) -> bool:
 
 
 def _is_by_model(value: Any, classes: list[str]) -> bool:
-    """Return whether the value is a mapping whose keys are models, not classes."""
+    """Return whether the value is a mapping with models, not classes, as keys."""
     if not isinstance(value, Mapping):
         return False
     return any(isinstance(item, Mapping) for item in value.values()) or not {str(key) for key in value} <= set(classes)
@@ -540,7 +538,7 @@ def _build_wide_models(prediction: Any, scores: Any, classes: list[str]) -> tupl
 def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | None, str], ...]:
     """Pair each score column with its class.
 
-    If there is a single column and its name does not contain a class, its class is None, which stands for the positive class.
+    If a single column does not name its class, the class is None. None stands for the positive class.
     """
     if isinstance(value, Mapping):
         return tuple((str(name), str(column)) for name, column in value.items())
@@ -579,9 +577,10 @@ def _find_score_columns(free: list[str], classes: list[str]) -> tuple[tuple[str 
 
 
 def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
-    """Find the models of a wide file by column names, and then by columns that contain classes.
+    """Find the models in a wide file from column names, and then from columns that contain class labels.
 
-    If no models are found, columns of fractional numbers are treated as scores, or only those between 0 and 1 if there are any.
+    If no models are found, columns of fractional numbers are treated as scores. If some of these lie between 0 and 1, only they
+    are used.
     """
     labels: dict[str, str] = {}
     scores: dict[str, dict[str | None, str]] = {}
@@ -619,7 +618,7 @@ def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -
 
 
 def _has_unnamed_scores(models: Sequence[ModelColumns]) -> bool:
-    """Return whether score columns were recognized by their values, because they are named like the models."""
+    """Return whether score columns were recognized only by their values. Such columns have the same name as their model."""
     return any(column == model_columns.name for model_columns in models for _, column in model_columns.scores)
 
 
@@ -660,9 +659,9 @@ def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str |
 def _match_class_suffixes(
     frame: pd.DataFrame, rest: list[str], classes: list[str], scores: dict[str, dict[str | None, str]]
 ) -> list[str]:
-    """Treat forest_a, forest_b ... as scores of a model if each class has such a column.
+    """Treat forest_a, forest_b ... as scores of one model if there is such a column for each class.
 
-    Return the other columns.
+    Return the remaining columns.
     """
     stems: dict[str, dict[str | None, str]] = {}
     for column in rest:
@@ -677,9 +676,9 @@ def _match_class_suffixes(
 
 
 def find_score_class(column: str, classes: Sequence[str]) -> str | None:
-    """Find the class in the name of a score column such as score_a, p_a, proba(a) or prob a.
+    """Extract the class from the name of a score column such as score_a, p_a, proba(a) or prob a.
 
-    The brackets in score[a] mark a class even if a is not a known class.
+    Text in square brackets, as in score[a], is taken as a class even if no such class is known.
 
     >>> find_score_class("Proba_yes", ["no", "yes"]), find_score_class("score[c]", ["a"]), find_score_class("score_c", ["a"])
     ('yes', 'c', None)
@@ -711,10 +710,7 @@ def _is_number(column: pd.Series[Any]) -> bool:
 
 
 def _is_fraction(column: pd.Series[Any]) -> bool:
-    """Return whether a column contains numbers with a fractional part.
-
-    Whole numbers are rarely scores.
-    """
+    """Return whether a column contains numbers with a fractional part."""
     if not _is_number(column):
         return False
     values = column.dropna().to_numpy(dtype=float)
@@ -733,9 +729,9 @@ def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
 
 
 def _has_mostly_classes(column: pd.Series[Any], classes: list[str]) -> bool:
-    """Return whether all cells of a column are classes.
+    """Return whether all cells of a column, or most cells of a text column, contain class labels.
 
-    In a text column, it is sufficient if most cells are classes. The other texts, e.g. refusals to answer, count as errors.
+    Other texts in such a column, e.g. refusals to answer, count as errors.
     """
     if _has_only_classes(column, classes):
         return True
@@ -751,10 +747,10 @@ def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
 
 
 def check_score_column(column: pd.Series[Any], model: str) -> None:
-    """Check that a column whose name suggests the scores of a model contains numbers.
+    """Check that a column contains numbers if its name suggests model scores.
 
-    Without this check, a single text cell would exclude the model. A column whose name only begins with a word for scores,
-    such as decision_notes, may contain text if none of its cells is a number.
+    Without this check, a single text cell would exclude the model. A name such as decision_notes only begins with a word for
+    scores. Such a column is accepted if none of its cells is a number.
     """
     import pandas as pd
 
@@ -773,7 +769,7 @@ def check_score_column(column: pd.Series[Any], model: str) -> None:
 
 
 def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequence[str]) -> None:
-    """Reject a column that is named like predicted labels but contains none of the true labels."""
+    """Reject a column whose name suggests predicted labels if it contains none of the true labels."""
     labels = format_labels(column)
     name = str(column.name)
     is_named = re.fullmatch(rf"(.+){_SEPARATOR}{_PREDICTION_WORD}|{_PREDICTION_WORD}{_SEPARATOR}(.+)", name, re.IGNORECASE)
@@ -785,7 +781,7 @@ def _check_prediction_column(column: pd.Series[Any], model: str, classes: Sequen
 
 
 def is_named_prediction(column: str) -> bool:
-    """Return whether the name of a column suggests predicted labels or scores.
+    """Return whether a column name suggests predicted labels or scores.
 
     >>> [is_named_prediction(name) for name in ("svm_proba", "pred_svm", "y_hat", "score_time", "size")]
     [True, True, True, False, False]
@@ -796,7 +792,7 @@ def is_named_prediction(column: str) -> bool:
 
 
 def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a text column that would contain predicted labels if one label were not misspelled."""
+    """Reject a text column that seems to contain predicted labels with a misspelled label."""
     for column in free:
         labels = format_labels(frame[column]) if frame[column].dtype.kind not in "iuf" else []
         unknown = [label for label in labels if label not in classes]
@@ -810,9 +806,9 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
 
 
 def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Reject a column with few labels, none of which is a class.
+    """Reject a column with few distinct values, none of which is a class.
 
-    Such a column probably contains the classes in another coding.
+    Such a column probably encodes the classes differently.
     """
     for column in free:
         labels = format_labels(frame[column])
@@ -824,7 +820,7 @@ def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Seque
 
 
 def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Find an unused column that may identify clusters, because it has an id-like name and repeated values.
+    """Find an unused column that may identify clusters because it has an id-like name and repeated values.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"patient": ["p1", "p1", "p2", "p3"], "age": [60, 60, 70, 70]})
@@ -848,7 +844,7 @@ def explain_unused(
 ) -> tuple[Finding, ...]:
     """Explain why columns that seem to contain labels or scores are not used.
 
-    `has_unnamed_scores` means that score columns were recognized by their values, not by their names.
+    `has_unnamed_scores` is true if score columns were recognized by their values, not by their names.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
@@ -885,7 +881,7 @@ def explain_unused(
 
 
 def _suggests_percentages(name: str, classes: Iterable[str]) -> bool:
-    """Return whether the name of a column contains a percent sign or, as a word, the name of a class.
+    """Return whether a column name contains a percent sign or the name of a class as a separate word.
 
     >>> [_suggests_percentages(name, ["ham", "spam"]) for name in ("bayes spam", "bayes %", "hamster", "age")]
     [True, True, False, False]
@@ -912,10 +908,7 @@ def _find_text_among_numbers(column: pd.Series[Any]) -> str | None:
 def find_unnamed_models(
     frame: pd.DataFrame, unused: Sequence[str], classes: list[str], model: ModelColumns
 ) -> tuple[Finding, ...]:
-    """Find columns that look like predictions of other models.
-
-    This function is used if the user named the columns of only one model.
-    """
+    """Find columns that look like predictions of other models if the user named the columns of only one model."""
     if model.label is not None:
         columns = [name for name in unused if _has_mostly_classes(frame[name], classes)]
         return (Finding.of("unnamed_labels", columns=tuple(columns)),) if columns else ()
@@ -925,7 +918,7 @@ def find_unnamed_models(
 
 
 def find_percentages(frame: pd.DataFrame, specified: Mapping[str, Any]) -> list[str]:
-    """Find text columns without another role in which every value is a percentage such as 96.5%.
+    """Find text columns without any other role in which every value is a percentage such as 96.5%.
 
     >>> import pandas as pd
     >>> find_percentages(pd.DataFrame({"y_true": ["5%", "9%"], "cnn": ["96.5%", "4 %"], "note": ["5%", "x"]}), {})
@@ -942,12 +935,12 @@ def find_percentages(frame: pd.DataFrame, specified: Mapping[str, Any]) -> list[
 
 
 def normalize_name(name: str) -> str:
-    """Write a name in lower case without spaces, underscores, dots and hyphens."""
+    """Convert a name to lower case, without spaces, underscores, dots and hyphens."""
     return re.sub(r"[\s_.\-]", "", name.lower())
 
 
 def suggest_scale(low: float, high: float) -> str:
-    """Suggest a fix for a column that is named like probabilities but ranges from `low` to `high`.
+    """Suggest a fix for a column whose name suggests probabilities but whose values range from `low` to `high`.
 
     >>> suggest_scale(0.2, 97.5)
     'divide percentages by 100'
@@ -958,7 +951,7 @@ def suggest_scale(low: float, high: float) -> str:
 
 
 def is_named_probability(column: str) -> bool:
-    """Return whether the name of a column suggests probabilities.
+    """Return whether a column name suggests probabilities.
 
     >>> is_named_probability("forest_proba[a]"), is_named_probability("score_p1")
     (True, False)
@@ -967,12 +960,12 @@ def is_named_probability(column: str) -> bool:
 
 
 def format_labels(column: pd.Series[Any]) -> list[str]:
-    """Format the distinct labels of a column as text. The number 1.0 becomes the label 1."""
+    """Format the distinct labels in a column as strings. The number 1.0 becomes "1"."""
     return [format_label(value) for value in column.dropna().unique().tolist()]
 
 
 def format_label(value: Any) -> str:
-    """Format a label as text. The number 1.0 becomes the label 1."""
+    """Format a label as a string. The number 1.0 becomes "1"."""
     return str(normalize_label(value))
 
 
@@ -982,7 +975,7 @@ def normalize_label(value: Any) -> Any:
 
 
 def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Map labels in another coding to the classes. The mapping is empty if the coding is the same or ambiguous.
+    """Map differently encoded labels to the classes. The mapping is empty if there is no difference or no unique mapping.
 
     A label that differs from a class only in case or surrounding blanks is mapped to this class. If labels and classes are
     different words for yes and no, the mapping must be one-to-one and complete.
@@ -1011,16 +1004,16 @@ def _fold_case(label: str) -> str | None:
 
 
 def _fold_answer(label: str) -> str | None:
-    """Return "yes" or "no" if a label means yes or no, else None."""
+    """Return "yes" or "no" if a label has this meaning, else None."""
     word = label.strip().casefold()
     return "yes" if word in _YES_WORDS else "no" if word in _NO_WORDS else None
 
 
 def find_usual_positive(classes: Sequence[str]) -> str | None:
-    """Find which of two classes is positive by typical names such as "fraud" and "legit".
+    """Infer which of two classes is positive from typical names such as "fraud" and "legit".
 
     A class is positive if its name is typical of positive classes, or if the name of the other class is typical of negative
-    classes. Return None if the names do not decide.
+    classes. Return None if the names are not conclusive.
 
     >>> find_usual_positive(["fraud", "legit"]), find_usual_positive(["1", "2"]), find_usual_positive(["no churn", "churn"])
     ('fraud', None, 'churn')
@@ -1035,7 +1028,7 @@ def find_usual_positive(classes: Sequence[str]) -> str | None:
 
 
 def _rate_class_name(name: str, other: str) -> int:
-    """Return 1 for a usual positive name, -1 for a usual negative name or a negation of `other`, and 0 otherwise."""
+    """Return 1 for a typical positive name, -1 for a typical negative name or a negation of `other`, and 0 otherwise."""
     word, opposite = normalize_name(name), normalize_name(other)
     if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
         return -1

@@ -1,16 +1,17 @@
-"""Claims of a paper, and the rules that judge them. The same rules apply to all papers.
+"""Claims made in papers, and the rules by which they are judged. The same rules apply to all papers.
 
-Most claims are judged by estimates with 95 % confidence intervals. Positive estimates support the claim.
+Most claims are judged from estimates with 95 % confidence intervals. Positive estimates support the claim.
 
-- `judge_direction` judges whether all quantities of a claim are positive. To test against a margin, subtract it first.
-- `judge_datasets` judges a claim about several data sets by one test of the mean over these data sets.
-- `judge_equivalence` judges whether quantities are 0 up to a margin, by two one-sided tests.
+- `judge_direction` judges whether all quantities in a claim are positive. To test against a margin, subtract it first.
+- `judge_datasets` judges a claim about several data sets using a single test on the mean over these data sets.
+- `judge_equivalence` judges whether quantities equal 0 within a margin, using two one-sided tests.
 - `judge_fact` judges a statement that can be checked without sampling error, e.g. a printed sum.
 - `judge_variants` returns the verdict of the main run, unless a variant of the main run reaches the opposite verdict.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isnan
@@ -30,9 +31,10 @@ KINDS: dict[ClaimKind, str] = {
     "target": "Our targets",
     "own": "Our own claims",
 }
-"""Page headings for each kind of claim: the paper's claims, recomputed numbers, our targets, and our own claims."""
+"""Page heading for each kind of claim: the paper's claims, recomputed numbers, our targets, and our own claims."""
 
 _SUPPORTING: tuple[Verdict, ...] = (REPRODUCED, DIRECTION)
+_TARGET_OUTCOMES: dict[Verdict, str] = {REPRODUCED: "met", DIRECTION: "met (not significant)", CONTRADICTED: "not met"}
 _TOO_FEW_DATA = "inconclusive at this scale"
 
 
@@ -78,7 +80,7 @@ class IntervalEstimate:
         return replace(self, value=self.value - amount, low=self.low - amount, high=self.high - amount)
 
     def widen(self, n_intervals: float) -> IntervalEstimate:
-        """Widen the interval for a joint coverage of 95 % over `n_intervals` intervals (Bonferroni).
+        """Widen the interval so that `n_intervals` such intervals have a joint coverage of 95 % (Bonferroni).
 
         >>> IntervalEstimate(0, -2.2622, 2.2622, degrees_of_freedom=9).widen(10).format("{:.2f}")
         '0.00 (-3.69 to 3.69)'
@@ -100,7 +102,7 @@ class IntervalEstimate:
     def is_within(self, limit: float) -> bool | None:
         """Return whether the quantity lies within `limit` of 0.
 
-        The result is None if the interval crosses a limit.
+        Return None if this is undecided because the interval crosses a limit.
 
         >>> IntervalEstimate(0.0, -0.01, 0.01).is_within(0.02), IntervalEstimate(1.0, 0.9, 1.1).is_within(0.02)
         (True, False)
@@ -159,7 +161,7 @@ def estimate_proportion(count: int, total: int) -> IntervalEstimate:
 
 
 def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate:
-    """Estimate the mean of quantities that were estimated independently, e.g. one per data set.
+    """Combine independent estimates, e.g. one per data set, into an estimate of their mean.
 
     The squared standard errors are added. The degrees of freedom follow the Welch-Satterthwaite approximation.
 
@@ -184,8 +186,9 @@ def combine_estimates(estimates: Iterable[IntervalEstimate]) -> IntervalEstimate
 def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
     """Judge a claim that all estimated quantities are positive.
 
-    The claim is reproduced if every interval lies above 0. Its direction is reproduced if every estimate is above 0, but not
-    every interval. It is contradicted if an interval lies below 0 after a Bonferroni correction for all quantities.
+    The claim is reproduced if every interval lies above 0. If every estimate is positive but some intervals contain 0, only the
+    direction is reproduced. The claim is contradicted if an interval lies below 0 after a Bonferroni correction for the number
+    of quantities.
 
     >>> judge_direction([IntervalEstimate(1, 0.5, 1.5)] * 3), judge_direction([IntervalEstimate(1, -0.5, 2.5)] * 3)
     ('reproduced', 'direction reproduced')
@@ -205,10 +208,10 @@ def judge_direction(estimates: Iterable[IntervalEstimate]) -> Verdict:
 def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
     """Judge a claim that a quantity is positive on several data sets.
 
-    The claim is judged by one test of the mean over these data sets. The data sets are those that the paper names, not a random
-    sample. Therefore the interval of the mean accounts for the sampling errors of the estimates, but not for the choice of data
-    sets. If the interval lies above 0, the claim is reproduced. If it lies below 0, the claim is contradicted. If the mean
-    supports the claim, but a single data set contradicts it after a Bonferroni correction, the claim is inconclusive.
+    The claim is judged by a single test on the mean over these data sets. The data sets are those that the paper names, not a
+    random sample. Therefore the interval for the mean accounts for the sampling errors of the estimates, but not for the choice
+    of data sets. If the interval lies above 0, the claim is reproduced. If it lies below 0, the claim is contradicted. If the
+    mean supports the claim, but at least one data set contradicts it after a Bonferroni correction, the claim is inconclusive.
 
     >>> judge_datasets([IntervalEstimate(1, -0.2, 2.2)] * 4)
     'reproduced'
@@ -227,11 +230,12 @@ def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
 
 
 def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> Verdict:
-    """Judge a claim that all estimated quantities are 0, up to a margin that was set in advance.
+    """Judge a claim that all estimated quantities equal 0 within a margin that was set in advance.
 
     The claim is reproduced if every 90 % interval lies within the margin, that is, if both one-sided tests of every quantity
-    are significant at the 5 % level. Its direction is reproduced if every estimate is within the margin. It is contradicted if
-    an interval lies outside the margin after a Bonferroni correction.
+    are significant at the 5 % level. If every estimate lies within the margin but some 90 % intervals do not, only the
+    direction is reproduced. The claim is contradicted if an interval lies entirely outside the margin after a Bonferroni
+    correction.
 
     >>> judge_equivalence([IntervalEstimate(0.1, -0.5, 0.7)], 1), judge_equivalence([IntervalEstimate(0.1, -1.5, 1.7)], 1)
     ('reproduced', 'direction reproduced')
@@ -250,7 +254,7 @@ def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> V
 
 
 def _find_obstacle(estimates: Sequence[IntervalEstimate]) -> Verdict | None:
-    """Return a verdict if there are no estimates, one is undefined, or an interval is unknown; otherwise None."""
+    """Return the verdict if there are no estimates, an estimate is undefined, or an interval is unknown; otherwise None."""
     if not estimates or any(isnan(estimate.value) for estimate in estimates):
         return NOT_TESTABLE
     return INCONCLUSIVE if any(isnan(estimate.low) or isnan(estimate.high) for estimate in estimates) else None
@@ -263,7 +267,7 @@ def _judge_support(significant: Sequence[bool], agreeing: Sequence[bool]) -> Ver
 def judge_fact(is_true: bool | None) -> Verdict:
     """Judge a statement that can be checked without sampling error, e.g. a printed sum.
 
-    None means that the statement is undecided.
+    Pass None if the statement can be neither confirmed nor refuted.
 
     >>> judge_fact(True), judge_fact(False), judge_fact(None)
     ('reproduced', 'contradicted', 'inconclusive')
@@ -272,7 +276,7 @@ def judge_fact(is_true: bool | None) -> Verdict:
 
 
 def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
-    """Combine the verdicts on the parts of a claim into the least favourable one.
+    """Return the least favourable verdict on the parts of a claim.
 
     >>> combine_verdicts(["reproduced", "direction reproduced"]), combine_verdicts(["inconclusive", "contradicted"])
     ('direction reproduced', 'contradicted')
@@ -286,10 +290,10 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def judge_variants(main: Verdict, variants: Mapping[str, Verdict]) -> Verdict:
-    """Judge a claim by the main run and by variants, e.g. other readings of an unclear setting.
+    """Judge a claim from the main run and its variants, e.g. other interpretations of an unclear setting.
 
-    The verdict is that of the main run, with one exception. The claim is inconclusive if the main run supports it and a variant
-    contradicts it, or vice versa.
+    The verdict is that of the main run, with one exception: if the main run supports the claim and a variant contradicts it, or
+    vice versa, the claim is inconclusive.
 
     >>> judge_variants("reproduced", {"votes": "inconclusive"}), judge_variants("reproduced", {"votes": "contradicted"})
     ('reproduced', 'inconclusive')
@@ -302,7 +306,7 @@ def judge_variants(main: Verdict, variants: Mapping[str, Verdict]) -> Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper, its verdict, and the numbers that decide it.
+    """A claim made in a paper, the verdict on it, and the numbers on which the verdict is based.
 
     Attributes
     ----------
@@ -313,9 +317,9 @@ class Claim:
     details : str
         Our numbers, with 95 % confidence limits in parentheses.
     kind : {"claim", "printed", "target", "own"}, default "claim"
-        A claim of the paper, a printed number that we recomputed, a target of ours, or a claim of fairtrial.
+        A claim made in the paper, a printed number that we recomputed, one of our targets, or one of our own claims.
     variants : mapping, default {}
-        Verdicts of the variants of the main run, keyed by the name of the variant.
+        Verdict for each variant of the main run, keyed by the name of the variant.
 
     Examples
     --------
@@ -338,7 +342,7 @@ class Claim:
 
     @property
     def sensitivity(self) -> str:
-        """The variants whose verdict differs from that of the main run, as text.
+        """Text that lists the variants whose verdict differs from that of the main run.
 
         The text is "all variants agree" if no verdict differs, and empty if there are no variants.
         """
@@ -357,7 +361,7 @@ def build_claim(
     kind: ClaimKind = "claim",
     variants: Sequence[str] = (),
 ) -> Claim:
-    """Judge a claim by the main run and its variants.
+    """Build a claim and judge it from the main run and its variants.
 
     `judge` takes the name of a variant, or "" for the main run.
 
@@ -384,8 +388,17 @@ def list_by_verdict(statements: Mapping[str, Verdict]) -> str:
     return " ".join(f"{verdict.capitalize()}: {'; '.join(texts)}." for verdict, texts in groups.items() if texts)
 
 
+def describe_verdict(verdict: Verdict, kind: ClaimKind) -> str:
+    """Describe a verdict for display: a target is met instead of reproduced.
+
+    >>> describe_verdict("reproduced", "claim"), describe_verdict("reproduced", "target")
+    ('reproduced', 'met')
+    """
+    return _TARGET_OUTCOMES.get(verdict, verdict) if kind == "target" else verdict
+
+
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
-    """Mark all claims as inconclusive, except claims that are not testable.
+    """Mark all claims as inconclusive, except those that are not testable.
 
     The reason is appended to the details of each claim whose verdict changes.
 
@@ -401,12 +414,14 @@ def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> t
 
 
 def count_verdicts(claims: Sequence[Claim]) -> str:
-    """Count the claims by verdict.
+    """Format the number of claims with each verdict.
 
     Verdicts that do not occur are left out.
 
     >>> count_verdicts([Claim("a", "reproduced", ""), Claim("b", "inconclusive", ""), Claim("c", "reproduced", "")])
     '2 reproduced, 1 inconclusive'
+    >>> count_verdicts([Claim("d", "reproduced", "", "target")])
+    '1 met'
     """
-    counts = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    counts = Counter((VERDICTS.index(claim.verdict), describe_verdict(claim.verdict, claim.kind)) for claim in claims)
+    return ", ".join(f"{count} {text}" for (_, text), count in sorted(counts.items()))

@@ -1,4 +1,4 @@
-"""The registry of published experiments, and functions that run them and compare our results with the papers."""
+"""Registry of published experiments, and functions that run them and compare our results with the published ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DURATIONS = "runs.log"
 
 @dataclass(frozen=True)
 class Request:
-    """Settings of a run: scale, output folder, number of processes, progress display, further measures and seed."""
+    """Settings for a run: scale, output folder, number of processes, progress display, further measures and seed."""
 
     scale: Scale
     out: Path
@@ -45,13 +45,13 @@ class Request:
     seed: int = 1
 
     def pick(self, *, smoke: Any, quick: Any, full: Any) -> Any:
-        """Return the value of a setting for the scale of this run."""
+        """Return the value that applies at the scale of this run."""
         return {"smoke": smoke, "quick": quick, "full": full}[self.scale]
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of results, shown on the page of an experiment and written to `NAME.csv`.
+    """A table of results that is shown on the page of an experiment and written to `NAME.csv`.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ResultTable:
     on_page : bool, default True
         Whether the page shows the table. If False, the page only links to the CSV file.
     is_main : bool, default False
-        Whether the page shows the table directly after the claims. Use True for a comparison with published numbers.
+        Whether the page shows the table directly after the paper's claims. Use True for a comparison with published numbers.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Reproduction:
     figures : mapping
         Charts, keyed by title. The first chart is the main figure, shown with the answer.
     skipped : mapping
-        Parts that were not run, each with the reason, e.g. that a data set is missing.
+        Parts of the experiment that were not run, each with the reason, e.g. that a data set is missing.
     answer : str, default ""
         The result in a few sentences, shown first on the page and in the overview.
 
@@ -123,7 +123,7 @@ class Reproduction:
     answer: str = ""
 
     def frame(self, name: str) -> pd.DataFrame:
-        """Return the frame of the table with this name."""
+        """Return the data frame of the table with this name."""
         return next(table.frame for table in self.tables if table.name == name)
 
 
@@ -138,9 +138,9 @@ class Experiment:
     title : str
         Heading of the page.
     paper : Paper
-        Reference of the paper.
+        Bibliographic reference.
     run : callable
-        Function that repeats the experiment for a request and returns a `Reproduction`.
+        Function that takes a `Request`, repeats the experiment and returns a `Reproduction`.
     template : importlib.resources.abc.Traversable
         Jinja template of the page.
     check_measures : callable, optional
@@ -177,7 +177,8 @@ def experiment(
     `paper` is a key of `fairtrial.reproduce.papers.PAPERS`, or a Paper.
 
     `template` names a file in the folder of the function's module. The template starts with `{% extends "page.md.j2" %}` and
-    fills `{% block text %}`; see `fairtrial.reproduce.page`. Each experiment of a folder needs its own template.
+    fills `{% block text %}`; see `fairtrial.reproduce.page`. If a folder contains several experiments, each needs its own
+    template.
     """
 
     def register(function: Callable[[Request], Reproduction]) -> Callable[[Request], Reproduction]:
@@ -191,7 +192,7 @@ def experiment(
 
 
 def load_experiments() -> Registry[Experiment]:
-    """Import all experiments and return their registry.
+    """Import all experiments and return the registry.
 
     Returns
     -------
@@ -223,25 +224,24 @@ def reproduce(
 ) -> Reproduction:
     """Repeat a published experiment and write its page, tables and figures to a folder.
 
-    The folder also keeps the results files, so the same call resumes an interrupted run.
+    The results files are also stored in this folder, so repeating the same call resumes an interrupted run.
 
     Parameters
     ----------
     name : str
         Name of the experiment, one of `load_experiments()`.
     scale : {"smoke", "quick", "full"}, default "quick"
-        `quick` takes about a minute. `full` runs the whole experiment. `smoke` takes seconds, but its numbers are meaningless.
+        `quick` takes about a minute; `full` runs the whole experiment. `smoke` takes seconds, but its numbers are meaningless.
     out : path, optional
         Output folder. Default: `reproduced/NAME`.
     jobs : int, optional
         Number of processes. Default: the number of cores.
     progress : bool, optional
-        True shows progress; False shows nothing. Default: a progress bar in a terminal; elsewhere, most experiments print
-        plain lines.
+        Whether to show progress. By default, a terminal shows a progress bar; elsewhere, most experiments print plain lines.
     measures : iterable of str, default ()
         Further measures for `ranking-real`: names of registered measures or import paths of functions.
     seed : int, default 1
-        Seed of all random numbers.
+        Seed for all random numbers.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def reproduce(
 
 
 def _check_folder(folder: Path, experiment: Experiment) -> Path:
-    """Raise an error if the folder contains a page that this experiment would overwrite but did not write."""
+    """Raise an error if this experiment would overwrite a page that another one wrote."""
     page = folder / "index.md"
     if page.is_file() and not page.read_text(encoding="utf-8", errors="replace").startswith(f"# {experiment.name}: "):
         raise InputError(
@@ -301,7 +301,7 @@ def _check_folder(folder: Path, experiment: Experiment) -> Path:
 
 @contextmanager
 def log_duration(folder: Path, command: str) -> Iterator[None]:
-    """Append the duration of a run to the log, even if the run fails or is interrupted."""
+    """Append the duration of a run to the log file, even if the run fails or is interrupted."""
     start = time.perf_counter()
     try:
         yield
@@ -311,13 +311,13 @@ def log_duration(folder: Path, command: str) -> Iterator[None]:
 
 
 def read_durations(folder: Path, command: str) -> list[float]:
-    """Read the durations in seconds of all runs of the command in this folder."""
+    """Read the durations, in seconds, of all runs of a command in this folder."""
     with (folder / _DURATIONS).open(newline="", encoding="utf-8") as file:
         return [float(seconds) for logged, seconds in csv.reader(file) if logged == command]
 
 
 def read_published(name: str) -> pd.DataFrame:
-    """Read a published table. Its numbers are only compared with ours or used to recompute others.
+    """Read a published table. We only compare its numbers with ours or recompute other printed numbers from them.
 
     >>> read_published("ela_table3").shape
     (32, 9)
@@ -339,9 +339,9 @@ def read_study_file(folder: str, name: str = "study") -> dict[str, Any]:
 
 
 def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, Dataset], dict[str, str]]:
-    """Load data sets by the paper's names, and return them with the reason for each missing data set.
+    """Load data sets by the paper's names, and report why each of the others is missing.
 
-    `names` maps each of the paper's names to one or more names in the catalogue. The first name that is found is loaded.
+    `names` maps each of the paper's names to one or more catalogue names. The first one that is available is loaded.
 
     >>> datasets, missing = load_datasets({"Iris": "iris", "Nowhere": ["no-such-set"]})
     >>> list(datasets), list(missing)
@@ -366,11 +366,11 @@ def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, D
 def compare_with_published(
     ours: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], *, interval: bool = True
 ) -> pd.DataFrame:
-    """Join our values with the published ones and compute the difference with its interval.
+    """Join our values with the published ones, and compute the differences with their intervals.
 
-    Both frames have the key columns and the column `value`. If `interval` is true, `ours` also has `low` and `high`. Rows that
-    occur in only one frame are kept and have missing values. The published value is treated as fixed, because its sampling
-    error is unknown.
+    Both data frames contain the key columns and the column `value`. If `interval` is true, `ours` also contains `low` and
+    `high`. Rows that occur in only one data frame are kept, with missing values. The published value is treated as fixed,
+    because its sampling error is unknown.
 
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})

@@ -1,13 +1,13 @@
-"""Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
+"""Write the output of an experiment: a Markdown page, tables as CSV files, and figures as SVG and PNG files.
 
-The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends
-`page.md.j2` and fills the block `text` with the details. The template can use all names in `Reproduction.values`. It can
-also use `experiment`, `request`, `command`, `answer`, `claims` (frames by kind), `counts`, `figures`, `tables`, `errata`,
-`skipped` and `run`.
+The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends `page.md.j2`
+and fills the block `text` with the details. The template can use all names in `Reproduction.values`. It can also use
+`experiment`, `request`, `command`, `answer`, `claims` (data frames by kind), `counts`, `figures`, `tables`, `errata`, `skipped`
+and `run`.
 
-Three filters are available in addition to Jinja's own. `markdown` formats a frame or a ResultTable as a Markdown table.
-`join_names` joins names ("a, b and c"). `file_name` turns the title of a figure into its file name. The page has one line per
-paragraph; lists, tables and code keep their line breaks.
+Three filters are available in addition to Jinja's own. `markdown` formats a data frame or a ResultTable as a Markdown table.
+`join_names` joins names ("a, b and c"). `file_name` turns the title of a figure into its file name. Each paragraph of the page
+is one line; lists, tables and code keep their line breaks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from fairtrial._text import format_count, format_duration, join_names
 from fairtrial.report.files import save
 from fairtrial.report.tables import to_markdown
-from fairtrial.reproduce.claim import KINDS, Claim, count_verdicts
+from fairtrial.reproduce.claim import KINDS, Claim, count_verdicts, describe_verdict
 from fairtrial.reproduce.experiment import Experiment, Reproduction, Request, ResultTable
 from fairtrial.reproduce.papers import read_errata
 
@@ -74,7 +74,7 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
         request=request,
         command=format_command(experiment, request),
         answer=reproduction.answer,
-        claims={title: _drop_empty(tabulate_claims(claims).drop(columns="kind")) for title, claims in by_kind.items()},
+        claims={title: _tabulate_for_page(claims) for title, claims in by_kind.items()},
         counts={title: count_verdicts(claims) for title, claims in by_kind.items()},
         errata=read_errata(experiment.name).drop(columns="experiment"),
         figures=reproduction.figures,
@@ -112,16 +112,18 @@ def format_command(experiment: Experiment, request: Request) -> str:
 
 
 def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
-    """Return the claims as a frame with the columns claim, verdict, details, sensitivity and kind."""
+    """Return the claims as a data frame with the columns claim, verdict, details, sensitivity and kind."""
     import pandas as pd
 
     rows = [(claim.text, claim.verdict, claim.details, claim.sensitivity, claim.kind) for claim in claims]
     return pd.DataFrame(rows, columns=["claim", "verdict", "details", "sensitivity", "kind"])
 
 
-def _drop_empty(claims: pd.DataFrame) -> pd.DataFrame:
-    """Drop the column "sensitivity" if no claim has variants."""
-    return claims if claims["sensitivity"].any() else claims.drop(columns="sensitivity")
+def _tabulate_for_page(claims: Sequence[Claim]) -> pd.DataFrame:
+    """Tabulate claims with the displayed verdicts, without the column "sensitivity" if no claim has variants."""
+    table = tabulate_claims(claims).drop(columns="kind")
+    table["verdict"] = [describe_verdict(claim.verdict, claim.kind) for claim in claims]
+    return table if table["sensitivity"].any() else table.drop(columns="sensitivity")
 
 
 def _describe_run(request: Request, durations: Sequence[float]) -> str:
@@ -136,7 +138,7 @@ def _describe_run(request: Request, durations: Sequence[float]) -> str:
 
 
 def format_file_name(title: str) -> str:
-    """Turn a title into a file name of at most 60 characters, without a suffix.
+    """Convert a title to a file name of at most 60 characters, without a suffix.
 
     >>> format_file_name("Bias, and its size: n = 25")
     'bias-and-its-size-n-25'

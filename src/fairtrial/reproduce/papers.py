@@ -1,4 +1,4 @@
-"""The five papers whose experiments are repeated: full references and known errors."""
+"""The five papers whose experiments are repeated: bibliographic references and known errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Paper:
     Attributes
     ----------
     authors, title : str
-        Names of the authors, and the title as printed.
+        The authors' names, and the title as printed.
     source : str
         Journal or book with volume and pages.
     year : int, optional
@@ -94,9 +94,9 @@ PAPERS = {
 
 
 def read_errata(experiment: str | None = None) -> pd.DataFrame:
-    """Read the known errors in the papers, for one experiment or for all.
+    """Read the known errors in the papers, for one experiment or for all experiments.
 
-    Each row gives the location of an error, the printed text, the correction, and what fairtrial does.
+    Each row gives the location of an error, the printed text, the correction, and what fairtrial uses instead.
 
     >>> read_errata("drift").columns.tolist()
     ['experiment', 'where', 'printed', 'right', 'in fairtrial']

@@ -1,4 +1,4 @@
-"""Code shared by both ranking experiments: names of the six measures, intervals for error rates, and threads."""
+"""Code shared by both ranking experiments: display names of the six measures, intervals for error rates, and threads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 
 def index_measure(measure: str) -> int:
-    """Return the position of a measure in the arrays of the kernels.
+    """Return the index of a measure in the kernels' arrays.
 
     >>> index_measure("auc")
     1
@@ -50,7 +50,7 @@ def join_measures(measures: Sequence[str]) -> str:
 
 
 def compute_joint_level(comparisons: int) -> float:
-    """Compute the Bonferroni confidence level of each interval for a joint coverage of 95 %.
+    """Compute the confidence level of each interval that gives a joint coverage of 95 % (Bonferroni).
 
     >>> compute_joint_level(10)
     0.995
@@ -69,7 +69,7 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
 
 
 def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List quantities that are all positive if every difference lies between 0 and `SLIGHT`.
+    """List quantities that are all positive if and only if every difference lies between 0 and `SLIGHT`.
 
     The quantities are each difference, and `SLIGHT` minus each difference.
 
@@ -80,7 +80,7 @@ def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimat
 
 
 def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) -> tuple[float, float]:
-    """Compute the Wilson limits of a proportion of repeats, in percent.
+    """Compute Wilson's confidence limits for a proportion of repeats, in percent.
 
     The limits are NaN if `repeats` is 0.
 
@@ -98,8 +98,8 @@ def compute_difference_limits(
 ) -> tuple[float, float]:
     """Compute Newcombe's interval for the difference between two proportions, in percent.
 
-    This is method 10 of Newcombe (1998) for independent proportions. Each proportion is the fraction of repeats in which
-    a measure makes an error. Ties count as half an error, so the true sampling errors are slightly smaller than the computed
+    This is method 10 of Newcombe (1998) for independent proportions. Each proportion is the fraction of repeats in which the
+    measure makes an error. Ties count as half an error, so the true sampling errors are slightly smaller than the computed
     ones.
 
     >>> [round(limit, 2) for limit in compute_difference_limits(0.0, 0.5, 1000)]
@@ -118,17 +118,17 @@ def compute_difference_limits(
 
 
 def round_up_axis(value: float) -> float:
-    """Round the upper end of an axis up to a positive multiple of 5."""
+    """Round the upper end of an axis up to a multiple of 5, at least 5."""
     return max(5.0, 5.0 * -(-value // 5.0))
 
 
 def run_tasks(
     work: Callable[[T], R], tasks: Sequence[T], jobs: int, *, name: str = "", progress: bool | None = False
 ) -> list[R]:
-    """Run tasks in threads and return the results in the order of the tasks.
+    """Run tasks in threads, and return the results in the same order.
 
-    Threads suffice, because the kernels release the GIL. If `progress` is None, a terminal shows a progress bar, and other
-    outputs show a few lines. If it is True, the bar is always shown. If it is False, nothing is shown.
+    Threads suffice because the kernels release the GIL. If `progress` is None, a progress bar is shown in a terminal, and a few
+    lines are printed elsewhere. If it is True, the bar is always shown. If it is False, nothing is shown.
 
     >>> run_tasks(lambda task: task * task, [1, 2, 3], jobs=2)
     [1, 4, 9]
@@ -169,7 +169,7 @@ def _show_bar(name: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 class _PrintedProgress:
-    """A counter that prints a line after each quarter of the tasks."""
+    """A counter that prints a line whenever another quarter of the tasks is finished."""
 
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total, self._done = name, total, 0

@@ -1,4 +1,4 @@
-"""Kernels of the ranking experiments: six ranking measures, simulated rankings, and naive Bayes under noise."""
+"""Kernels for the ranking experiments: six ranking measures, simulated rankings, and naive Bayes under noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ State = npt.NDArray[np.uint64]
 
 @kernel
 def start_stream(state: State, seed: np.uint64, stream: int) -> None:
-    """Set the state to the start of a stream."""
+    """Set the state to the start of a random number stream."""
     state[0] = randomness.hash_state(seed + randomness.hash_state(randomness.update_state(np.uint64(stream))))
 
 
@@ -51,7 +51,7 @@ _FEW = 24  # fewer scores are sorted by insertion only
 
 
 class RankingBuffers(NamedTuple):
-    """Work arrays that are reused, because allocating them would take longer than computing the measures."""
+    """Work arrays, which are reused because allocating them would take longer than computing the measures."""
 
     values: FloatArray
     sorted_classes: Classes
@@ -69,10 +69,9 @@ def make_buffers(cases: int) -> RankingBuffers:
 def compute_six_measures(
     scores: FloatArray, classes: Classes, severity_ratio: float, buffers: RankingBuffers, out: FloatArray
 ) -> None:
-    """Write H, AUC, AUCH, sAUC, KS and taKS of a ranking to `out`, or NaN for undefined values.
+    """Write H, AUC, AUCH, sAUC, KS and taKS for a ranking to `out`; NaN if undefined.
 
-    Classes are 1 (positive) and 0 (negative). If `severity_ratio` is NaN, the ratio of positives to
-    negatives is used.
+    Classes are 1 (positive) and 0 (negative). If `severity_ratio` is NaN, it is set to the ratio of positives to negatives.
     """
     n = scores.size
     rank_scores(scores, classes, buffers)
@@ -120,7 +119,7 @@ def compute_six_measures(
 
 @kernel
 def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
-    """Compute the area under the hull with corners 0 to `last`.
+    """Compute the area under the convex hull with corners 0 to `last`.
 
     The coordinates of the corners are counts, not rates.
     """
@@ -132,9 +131,9 @@ def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
 
 @kernel
 def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
-    """Integrate u(t) and t u(t) from 0 to c, where u is the density of the cost distribution.
+    """Integrate u(t) and t u(t) from 0 to c, where u is the density of Beta(2, beta).
 
-    For Hand's Beta(2, 2), both integrals are polynomials in c.
+    For beta = 2, Hand's default, both integrals are polynomials in c.
     """
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
@@ -143,7 +142,7 @@ def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: float) -> float:
-    """Compute Hand's H from the corners 0 to `last` of the convex hull.
+    """Compute Hand's H-measure from corners 0 to `last` of the convex hull.
 
     The coordinates of the corners are counts, not rates.
     """
@@ -167,9 +166,9 @@ def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: floa
 
 @kernel
 def rank_scores(scores: FloatArray, classes: Classes, buffers: RankingBuffers) -> None:
-    """Write scores and their classes to the buffers, in descending order of the scores.
+    """Write the scores and their classes to the buffers in descending order of score.
 
-    The scores are first distributed over intervals of equal width (unless there are few) and then sorted by insertion.
+    Unless there are few scores, they are first distributed over intervals of equal width. Then they are sorted by insertion.
     """
     n = scores.size
     values, sorted_classes, starts = buffers.values, buffers.sorted_classes, buffers.starts
@@ -222,10 +221,10 @@ class CodedColumns(NamedTuple):
 
 @kernel
 def predict_positive(codes: IntArray, classes: Classes, columns: CodedColumns, style: int, scores: FloatArray) -> None:
-    """Write the posterior probability of class 1 for each test case to `scores`.
+    """Write naive Bayes's posterior probability of class 1 for each test case to `scores`.
 
-    `codes` has one row per attribute and one column per case. The first classes.size cases are the training set; the others are
-    the test cases. The code -1 marks a missing value.
+    `codes` has one row per attribute and one column per case. The first `classes.size` cases are the training set, and the
+    others are the test set. The code -1 marks a missing value.
     """
     levels, offsets, nominal = columns.levels, columns.offsets, columns.nominal
     max_levels, n_training = np.max(offsets[1:] - offsets[:-1]), classes.size
@@ -298,7 +297,7 @@ def compute_moments(counts: FloatArray, values: FloatArray, c: int) -> tuple[flo
 
 @kernel
 def compute_log_densities(counts: FloatArray, values: FloatArray, logs: FloatArray) -> None:
-    """Compute the logarithm of each class's normal density at each value."""
+    """Compute the log density of each value under each class's normal distribution."""
     for c in range(2):
         size, mean, squares = compute_moments(counts, values, c)
         deviation = sqrt(squares / (size - 1)) if size > 1 else 0.0
@@ -310,10 +309,10 @@ def compute_log_densities(counts: FloatArray, values: FloatArray, logs: FloatArr
 
 @kernel
 def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray) -> None:
-    """Compute the log probability of the interval around each value, for each class.
+    """Compute the log probability, in each class, of the interval around each value.
 
-    Values are rounded to multiples of their mean gap. The interval is one gap wide and centred on the rounded value. The
-    probability is computed from the normal distribution of the class.
+    Values are rounded to multiples of their mean gap. The interval is one gap wide and centred on the rounded value. Its
+    probability is that under the class's normal distribution.
     """
     precision = compute_mean_gap(counts, values)
     rounded = np.rint(values / precision) * precision
@@ -330,9 +329,9 @@ def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray)
 
 @kernel
 def compute_mean_gap(counts: FloatArray, values: FloatArray) -> float:
-    """Compute the mean gap between consecutive distinct values that occur in the training set.
+    """Compute the mean gap between consecutive distinct values in the training set.
 
-    The gap is 0.01 if fewer than two distinct values occur.
+    The gap is 0.01 if there are fewer than two distinct values.
     """
     lowest, highest, distinct = 0.0, 0.0, 0
     for v in range(values.size):
@@ -371,13 +370,13 @@ def compare_noisy_pairs(
     errors: FloatArray,
     products: FloatArray,
 ) -> None:
-    """Add up the errors of the six measures, and the products of pairs of errors.
+    """Sum the errors of the six measures and the products of pairs of errors.
 
-    Each stream from streams[0] to streams[1] - 1 gives a pair of rankings, of which the second is worse. An error is 1 if the
-    worse ranking gets the higher value, and 0.5 if the values are equal or one is undefined. `products` is a 6 x 6 array, of
-    which only the lower triangle is filled. `level` is a proportion of cases (LABEL_NOISE), the largest absolute number that is
-    added to a score (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). If `same` is true, the same numbers are
-    added to the scores of both rankings.
+    Each stream from streams[0] to streams[1] - 1 yields a pair of rankings, the second of which is worse. The error is 1 if the
+    worse ranking gets the higher value, and 0.5 if the values are equal or one is undefined. Only the lower triangle of the 6 x
+    6 array `products` is filled. `level` is a proportion of cases (LABEL_NOISE), the largest absolute value that can be added
+    to a score (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). If `same` is true, the same numbers are added to
+    the scores of both rankings.
     """
     state, items = np.zeros(1, np.uint64), np.arange(cases)
     better, worse, classes = np.empty(cases), np.empty(cases), np.empty(cases, np.uint8)
@@ -405,9 +404,10 @@ def compare_noisy_pairs(
 
 @kernel
 def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes) -> None:
-    """Draw scores and classes, and replace some scores with random numbers.
+    """Draw classes and scores, and replace some scores with random numbers.
 
-    Both rankings share the first `replaced` replacements. In the worse ranking, as many further scores are replaced.
+    The first `replaced` replacements are the same in both rankings. In the worse ranking, the same number of further scores is
+    replaced.
     """
     cases = better.size
     for i in range(cases):
@@ -431,7 +431,7 @@ def randomise_classes(state: State, count: int, items: IntArray, classes: Classe
 
 @kernel
 def add_score_noise(state: State, max_noise: float, same: bool, better: FloatArray, worse: FloatArray) -> None:
-    """Add a random number from [-max_noise, max_noise) to each score."""
+    """Add a random number from [-max_noise, max_noise) to each score in both rankings."""
     for i in range(better.size):
         added = max_noise * (2 * draw_uniform(state) - 1)
         better[i] += added
@@ -444,7 +444,7 @@ def drop_positives(
 ) -> int:
     """Drop randomly chosen positives and return the number of remaining cases.
 
-    `proportion` is the proportion of positives to drop. The remaining cases are moved to the front.
+    `proportion` is the proportion of positives that are dropped. The remaining cases are moved to the front.
     """
     positives, left = 0, 0
     for i in range(classes.size):
@@ -467,9 +467,9 @@ NONE, LABELS, TRAINING_LABELS, ATTRIBUTES, TRAINING_ATTRIBUTES = 0, 1, 2, 3, 4
 
 
 class NoisePlan(NamedTuple):
-    """Settings of cross-validation under noise.
+    """Settings for cross-validation under noise.
 
-    `proportion` is the proportion of rows, values and scores that are changed. The number of changes is rounded to the nearest
+    `proportion` is the proportion of rows, values or scores that are changed. The number of changes is rounded to the nearest
     whole number (halves to the even number), or down if `round_down` is true. `style` is the style of naive Bayes, INTERVALS or
     DENSITIES.
     """
@@ -495,12 +495,12 @@ def run_noisy_folds(
     true_classes: Classes,
     scores: FloatArray,
 ) -> None:
-    """Cross-validate naive Bayes under noise, and write the means of the six measures over folds.
+    """Cross-validate naive Bayes under noise, and write the means over folds of the six measures to `means`.
 
-    For repeat r, means[r, 0] contains the means of naive Bayes, and means[r, 1] the means after scores were replaced. Folds in
-    which a measure is undefined are left out of its mean. `true_classes[r]` and `scores[r]` get the classes and scores of the
-    test sets, fold by fold. The rows are put in random order, with class 0 first if stratified. Test set f consists of the rows
-    at the positions f, f + folds, ... of this order.
+    For repeat r, means[r, 0] contains the means for naive Bayes, and means[r, 1] those after scores were replaced. Folds in
+    which a measure is undefined are left out of its mean. The classes and scores of the test sets are written to
+    `true_classes[r]` and `scores[r]`, fold by fold. The rows are put in random order, with class 0 first if stratified. Test
+    set f consists of the rows at positions f, f + folds, ... of this order.
     """
     n = classes.size
     state, order, items, permuted = np.zeros(1, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -546,14 +546,14 @@ def count_drawn(plan: NoisePlan, size: int) -> int:
 
 @kernel
 def number_items(items: IntArray, size: int) -> None:
-    """Fill `items` with 0, 1, 2, ..., so that draws depend only on the state of the generator."""
+    """Fill `items` with 0, 1, 2, ..., so that draws depend only on the generator's state."""
     for i in range(size):
         items[i] = i
 
 
 @kernel
 def assign_classes(state: State, plan: NoisePlan, items: IntArray, classes: Classes) -> None:
-    """Assign a random class, which may equal the true class, to a proportion of the rows."""
+    """Assign a random class, possibly the true one, to a proportion of the rows."""
     number_items(items, classes.size)
     count = count_drawn(plan, classes.size)
     choose(state, items, classes.size, count)
@@ -563,7 +563,7 @@ def assign_classes(state: State, plan: NoisePlan, items: IntArray, classes: Clas
 
 @kernel
 def permute_values(state: State, plan: NoisePlan, size: int, items: IntArray, permuted: IntArray, codes: IntArray) -> None:
-    """Permute a proportion of the known values of each column among the first `size` rows."""
+    """Permute a proportion of the known values in each column among the first `size` rows."""
     for j in range(codes.shape[0]):
         n_known = 0
         for i in range(size):

@@ -34,15 +34,15 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
 
     | method | kind | valid for |
     |---|---|---|
-    | bonferroni, sidak | single step | any dependence; sidak: independence or positive dependence |
+    | bonferroni, sidak | single step | any dependence; sidak: independent or positively dependent p-values |
     | holm | step-down | any dependence; never less powerful than bonferroni |
     | holland | step-down with the Šidák bound (Holm-Šidák) | as sidak |
     | finner | step-down with the Šidák bound and exponents m/i | only to reproduce a study; family-wise error not controlled |
-    | hochberg, rom | step-up | independence or positive dependence |
-    | hommel | closed testing with the Simes test | as hochberg; never less powerful |
-    | benjamini-hochberg | step-up, controls the false discovery rate | independence or positive dependence |
+    | hochberg, rom | step-up | independent or positively dependent p-values |
+    | hommel | closed testing with the Simes test | as hochberg; never less powerful than hochberg |
+    | benjamini-hochberg | step-up, controls the false discovery rate | independent or positively dependent p-values |
     | benjamini-yekutieli | step-up, controls the false discovery rate | any dependence |
-    | li | two steps, based on the largest p-value | independence; weak if the largest p is near 1 |
+    | li | two-step, based on the largest p-value | independent p-values; low power if the largest p is near 1 |
     | none | no adjustment | a single hypothesis |
 
     Parameters
@@ -52,7 +52,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     method : str, default "holm"
         One of the methods above.
     alpha : float, default 0.05
-        Significance level for Rom's critical values. The other methods do not use it.
+        Significance level at which Rom's critical values are computed. Other methods ignore it.
 
     Returns
     -------
@@ -61,13 +61,14 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
 
     Notes
     -----
-    Most methods control the family-wise error rate: the probability of at least one false rejection. "benjamini-hochberg" and
-    "benjamini-yekutieli" control the false discovery rate: the expected proportion of false rejections among all rejections.
-    "finner" controls the family-wise error rate only if all null hypotheses are true. With 5 true and 5 clearly false null
-    hypotheses, it rejects at least one true null hypothesis in 14.3 % of cases at the 5 % level. Use "holland" instead.
+    Most methods control the family-wise error rate, i.e. the probability of at least one false rejection. "benjamini-hochberg"
+    and "benjamini-yekutieli" control the false discovery rate, i.e. the expected proportion of false rejections among all
+    rejections. "finner" controls the family-wise error rate only if all null hypotheses are true. With 5 true and 5 clearly
+    false null hypotheses, it rejects at least one true null hypothesis in 14.3 % of cases at the 5 % level. Use "holland"
+    instead.
 
     Rom's critical values c_1 >= c_2 >= ... are computed recursively at significance level `alpha`. The i-th largest p-value is
-    multiplied by alpha / c_i. The products are then made monotone, starting from the largest p-value. At this alpha, the
+    multiplied by alpha / c_i, and the products are then made monotone, starting from the largest p-value. At this alpha, the
     decisions are identical to those of Rom's procedure.
 
     Examples
@@ -96,7 +97,7 @@ def check_p_values(p_values: npt.ArrayLike) -> FloatArray:
 
 
 def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
-    """Compute the critical values of the Rom procedure (Rom 1990).
+    """Compute the critical values for Rom's procedure (Rom 1990).
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
 
 
 def apply_step_down(values: FloatArray) -> FloatArray:
-    """Make adjusted values non-decreasing in the order of the sorted p-values."""
+    """Make adjusted p-values non-decreasing, given in ascending order of the raw p-values."""
     return np.maximum.accumulate(values)
 
 
@@ -137,13 +138,12 @@ def _apply_step_up(values: FloatArray) -> FloatArray:
 
 
 def _compute_sidak_bound(p: FloatArray, count: npt.ArrayLike) -> FloatArray:
-    """Compute the probability that the smallest of `count` independent p-values is at most p: 1 - (1 - p)^count."""
+    """Compute 1 - (1 - p)^count, the probability that the smallest of `count` independent p-values is at most p."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(np.asarray(count) * np.log1p(-p)))
 
 
 def _count_remaining(p: FloatArray) -> FloatArray:
-    """Count the hypotheses that are undecided before each step: m, m - 1, ..., 1."""
     return np.arange(len(p), 0, -1, dtype=np.float64)
 
 
@@ -189,10 +189,9 @@ def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
 
 
 def _adjust_hommel(p: FloatArray) -> FloatArray:
-    """Replace each p-value by the largest Simes p-value among all sets that contain its hypothesis.
+    """Replace each p-value with the largest Simes p-value of all sets of hypotheses that contain its own.
 
-    Among sets of a given size, the largest Simes p-value belongs to the set of the hypothesis itself and the hypotheses with
-    the largest p-values.
+    For a given set size, the Simes p-value is largest if the other hypotheses in the set are those with the largest p-values.
     """
     m, adjusted = len(p), p.copy()
     for size in range(2, m + 1):

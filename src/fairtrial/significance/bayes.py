@@ -1,7 +1,7 @@
 """Bayesian comparison of two learners.
 
 Each test computes the probabilities that the first learner is better, that both are practically equivalent, and that the second
-is better.
+learner is better.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Posterior:
     test : str
         Name of the test.
     p_first, p_rope, p_second : float
-        Probabilities that the first learner is better, that both are practically equivalent, and that the second is better.
-        They sum to 1.
+        Probabilities that the first learner is better, that both are practically equivalent, and that the second learner is
+        better. They sum to 1.
     rope : float
         Half-width of the region of practical equivalence.
     n : int
@@ -66,15 +66,15 @@ class Posterior:
     scope : {"dataset", "datasets", "next dataset"}
         What the probabilities refer to. See `meaning`.
     mean, scale, df : float
-        Parameters of the Student t posterior of the difference (first minus second); NaN for other models.
+        Parameters of the Student t posterior for the difference (first minus second); NaN for other models.
     better : {"max", "min"}
         Whether larger or smaller scores are better.
     parameters : mapping of str to float
-        Further results of the model, by name.
+        Additional results, by name.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     draws : ndarray of shape (samples, 3) or None
-        Samples of the three probabilities; None if they are not available.
+        Samples of the three probabilities; None if the test does not draw samples.
 
     Examples
     --------
@@ -99,17 +99,17 @@ class Posterior:
 
     @property
     def meaning(self) -> str:
-        """One-sentence explanation of what the three probabilities refer to."""
+        """A sentence that explains what the three probabilities refer to."""
         return render(Finding.of(_MEANINGS[self.scope]))
 
     @property
     def variance(self) -> float:
-        """Squared scale of the Student t posterior. The posterior variance is df / (df - 2) times as large."""
+        """Squared scale of the Student t posterior. The variance of the posterior is df / (df - 2) times this value."""
         return self.scale**2
 
     @property
     def likeliest(self) -> str:
-        """The most probable region: "first", "rope" or "second". An empty string if it is undefined."""
+        """The most probable region: "first", "rope" or "second"; an empty string if it is undefined."""
         chances = (self.p_first, self.p_rope, self.p_second)
         return "" if np.isnan(chances).any() else _REGIONS[int(np.argmax(chances))]
 
@@ -121,7 +121,7 @@ class Posterior:
         return pd.DataFrame([{**line, "rope": self.rope, "n": self.n, **self.parameters}])
 
     def samples(self) -> pd.DataFrame:
-        """Return samples of the three probabilities as a data frame with one row per draw."""
+        """Return the samples of the three probabilities as a data frame with one row per draw."""
         import pandas as pd
 
         if self.draws is None:
@@ -129,7 +129,7 @@ class Posterior:
         return pd.DataFrame(self.draws, columns=list(_REGIONS))
 
     def density(self, points: int = 201) -> pd.DataFrame:
-        """Compute the posterior density of the difference (first minus second) on a grid.
+        """Compute the posterior density of the difference (first minus second) at the points of a grid.
 
         Parameters
         ----------
@@ -172,12 +172,12 @@ class Posterior:
 def correlated_t(
     a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float | None = None, rope: float = 0.0, better: Better = "max"
 ) -> Posterior:
-    """Compare two learners on one data set, using the Bayesian correlated t test.
+    """Compare two learners on one data set with the Bayesian correlated t test.
 
-    The training sets of different folds overlap, so the scores of the folds are correlated. The test estimates their
-    correlation rho by the proportion of test rows (Nadeau & Bengio 2003). The posterior of the mean difference is a Student t
-    distribution with n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is (1/n + rho / (1 - rho)) s^2, where
-    s^2 is the variance of the differences. No sampling is needed.
+    The training sets of different folds overlap, so the scores on different folds are correlated. As an estimate of their
+    correlation rho, the test uses the proportion of rows in the test set (Nadeau & Bengio 2003). The posterior distribution of
+    the mean difference is a Student t distribution with n - 1 degrees of freedom (Corani & Benavoli 2015). Its squared scale is
+    (1/n + rho / (1 - rho)) s^2, where s^2 is the sample variance of the differences.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def correlated_t(
 
     Notes
     -----
-    The difference is a - b. The Python package baycomp computes b - a.
+    The difference is a - b, whereas the Python package baycomp computes b - a.
 
     Examples
     --------
@@ -264,19 +264,20 @@ def bayes_signed_rank(
     seed: int = 0,
     better: Better = "max",
 ) -> Posterior:
-    """Compare two learners over several data sets, using the Bayesian signed-rank test.
+    """Compare two learners over several data sets with the Bayesian signed-rank test.
 
-    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). It
-    considers the mean of two differences that are chosen at random with these weights. For each draw of the weights, it
-    computes the probabilities that this mean lies above, within or below the region of practical equivalence. `p_first` is the
-    proportion of draws in which the region in favour of the first learner is the most probable one.
+    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). Two
+    differences are chosen at random with these weights. For each draw of the weights, the test computes the probabilities that
+    the mean of the two differences lies above, within or below the region of practical equivalence. `p_first` is the proportion
+    of draws in which the region in favour of the first learner is the most probable one.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     rope : float, default 0
-        Half-width of the region of practical equivalence. If it is 0, a mean of zero counts as one half for each learner.
+        Half-width of the region of practical equivalence. If it is 0, a mean of zero counts as one half in favour of each
+        learner.
     prior_strength : float, default 0.5
         Weight of the pseudo-observation.
     prior_position : {"rope", "first", "second"}, default "rope"
@@ -284,14 +285,14 @@ def bayes_signed_rank(
     samples : int, default 50_000
         Number of draws.
     seed : int, default 0
-        Seed of the random numbers. The number of threads does not affect the draws.
+        Random seed. The draws do not depend on the number of threads.
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
 
     Returns
     -------
     Posterior
-        `Posterior.samples` returns the draws.
+        Its method `samples` returns the draws.
 
     Examples
     --------
@@ -331,7 +332,7 @@ def check_rope(rope: float, better: str) -> None:
 
 
 def order_regions(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
-    """Convert the probabilities of a difference above, within and below the rope to `p_first`, `p_rope` and `p_second`."""
+    """Order the probabilities above, within and below the rope as `p_first`, `p_rope` and `p_second`."""
     return chances if better == "max" else (chances[2], chances[1], chances[0])
 
 
@@ -341,7 +342,7 @@ def warn_undefined(test: str, reason: str) -> None:
 
 
 def compute_most_probable(draws: FloatArray) -> tuple[float, float, float]:
-    """Compute the proportion of draws in which each region is the most probable one. Ties are split evenly."""
+    """Compute the proportion of draws in which each region is the most probable. Ties are split evenly."""
     first, rope, second = (kernels.count_leads(draws) / len(draws)).tolist()
     return first, rope, second
 
@@ -372,8 +373,8 @@ def _draw_weights(
 ) -> npt.NDArray[np.float32]:
     """Fill the buffer with gamma weights.
 
-    Dividing these weights by their sum would give Dirichlet weights. Single precision suffices, because rounding errors of
-    2^-24 are much smaller than the sampling error of about 0.001.
+    Dividing these weights by their sum would give Dirichlet weights. Single precision suffices because rounding errors of 2^-24
+    are much smaller than the sampling error of about 0.001.
     """
     # Minus the logarithm of a uniform number is exponential. NumPy's vectorized log is faster than its ziggurat.
     # Splitting each 64-bit word into two uniform numbers is faster than drawing them one at a time.
@@ -389,10 +390,10 @@ def _draw_weights(
 
 
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
-    """Find the pairs of sorted differences whose mean lies outside the rope.
+    """Find the pairs of differences whose mean lies outside the rope.
 
-    For each difference z_i, the first array contains the smallest index j with z_i + z_j > 2 rope. The second array contains
-    the number of indices j with z_i + z_j < -2 rope.
+    `z` must be sorted. For each z_i, the first returned array contains the smallest index j with z_i + z_j > 2 rope. The second
+    contains the number of indices j with z_i + z_j < -2 rope.
     """
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)

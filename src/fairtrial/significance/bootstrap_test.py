@@ -39,11 +39,11 @@ def bootstrap_difference(
     cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Outcome:
-    """Test whether a measure differs between two models, using the bootstrap.
+    """Test whether two models differ on a measure, using the bootstrap.
 
-    Rows are drawn with replacement. Each resample contains the same rows for both models. The p-value is 1 minus the confidence
-    level at which one limit of the interval is zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The
-    smallest possible p is 2 / (resamples + 1).
+    Rows are drawn with replacement, and each resample contains the same rows for both models. The p-value is 1 minus the
+    confidence level at which one confidence limit is zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The
+    smallest possible p-value is 2 / (resamples + 1).
 
     Parameters
     ----------
@@ -52,27 +52,27 @@ def bootstrap_difference(
     y_true : array-like of shape (n,)
         True labels or values.
     a, b : array-like
-        Predictions of the two models in the form that the measure requires: labels, scores, probabilities or numbers.
+        Predictions of the two models, in the form that the measure requires: labels, scores, probabilities or numbers.
     method : {"bca", "percentile"}, default "bca"
-        Type of interval, as in `fairtrial.measures.difference`.
+        Type of bootstrap interval, as in `fairtrial.measures.difference`.
     level : float, default 0.95
         Confidence level of the interval.
     resamples : int, default 2000
         Number of bootstrap resamples.
     seed : int, default 0
-        Seed of the random numbers.
+        Random seed.
     stratified : bool, default False
-        Whether to draw rows separately within each class.
+        Whether to draw the rows of each class separately.
     positive : label, optional
         The positive class.
     labels : sequence, optional
-        All classes. Default: the classes that occur in the data.
+        All class labels. Default: the labels that occur in the data.
     average : str, default "auto"
-        How to average a measure over several classes.
+        How to average the measure over classes.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Whole clusters are drawn instead of rows.
+        Cluster to which each row belongs, e.g. a patient. Whole clusters are then drawn instead of rows.
     **params : object
-        Further parameters of the measure.
+        Additional parameters of the measure.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def bootstrap_difference(
 
 
 class _BootstrapDifference:
-    """Resampled differences, from which confidence limits at any level and a p-value can be computed."""
+    """Bootstrap distribution of the difference, with methods for confidence limits and the p-value."""
 
     def __init__(self, estimate: float, values: FloatArray, jackknife: FloatArray | None) -> None:
         self.estimate, self.count = estimate, len(values)

@@ -1,4 +1,4 @@
-"""Tests of calibration: do predicted probabilities agree with outcomes?"""
+"""Tests of whether predicted probabilities are calibrated, i.e. agree with the outcomes."""
 
 from __future__ import annotations
 
@@ -55,41 +55,41 @@ def calibration_test(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, k)
-        Probabilities of the positive class, or one column per class. If there are several classes and `positive` is not given,
-        the test uses the probability of the most probable class in each row.
+        Probabilities of the positive class, or one column of probabilities per class. If there are more than two classes and
+        `positive` is not given, the test uses the probability of the most probable class in each row.
     method : {"auto", "score", "likelihood_ratio", "spiegelhalter"}, default "auto"
         One of the following:
 
         - "auto": score test of the hypothesis that the calibration intercept is 0 and the slope is 1 (2 degrees of freedom).
-          Its p-value is simulated in small samples.
-        - "score": the same test with the chi-squared distribution.
-        - "likelihood_ratio": the likelihood ratio test of the same hypothesis, with the chi-squared distribution.
-        - "spiegelhalter": z test that compares the Brier score with its expected value. It does not detect all kinds of
+          For small samples, the p-value is simulated.
+        - "score": the same test, with a p-value from the chi-squared distribution.
+        - "likelihood_ratio": likelihood ratio test of the same hypothesis, with a p-value from the chi-squared distribution.
+        - "spiegelhalter": z test that compares the Brier score with its expected value. It cannot detect every kind of
           miscalibration. For example, it misses probabilities that are too high by the same amount below and above 0.5.
     positive : label, optional
-        Positive class. Default: the second of two classes in sort order.
+        The positive class. Default: the second of the two classes in sort order.
     labels : list, optional
-        All classes, in the order of the columns of `y_score`. Default: the classes that occur, in sort order.
+        All class labels, in the order of the columns of `y_score`. Default: the labels that occur in the data, in sort order.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. The score test then flips the signs of the residuals of whole clusters at random.
-        This requires at least 10 clusters. Other methods are not available with clusters.
+        Cluster to which each row belongs, e.g. a patient. The p-value of the score test is then computed by randomly flipping
+        the signs of the residuals of whole clusters, which requires at least 10 clusters. The other methods are not available
+        for clustered rows.
     clip : float, optional
-        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are
-        replaced, because their logits are infinite. A probability of 0 becomes the proportion of positives among the rows with
-        probability 0. The new value is at most half the rounding step of the probabilities (0.005 for 2 decimal places), or at
-        most 1e-6 if they are not rounded. Probabilities of 1 are replaced in the same way.
+        Clip the probabilities to the interval from `clip` to 1 - `clip`. By default, only probabilities of 0 and 1 are replaced
+        because their logits are infinite. A probability of 0 is replaced with the proportion of positives among the rows with
+        probability 0. The new value is at most half the rounding step of the probabilities (0.005 for two decimal places), or
+        at most 1e-6 if they are not rounded. Probabilities of 1 are replaced analogously.
     resamples : int, default 2000
-        Number of samples simulated from a calibrated model. If clusters are given, this is the number of random sign
-        patterns.
+        Number of samples simulated under perfect calibration. If clusters are given, the number of random sign patterns.
     seed : int, default 0
-        Seed of the random numbers.
+        Random seed.
 
     Returns
     -------
     Outcome
-        A small p-value indicates miscalibration. Except for the Spiegelhalter test, `details` contains the intercept and the
-        slope of the logistic regression of the outcomes on the logits (NaN if they are undefined). If more outcomes contradict
-        probabilities of 0 and 1 than rounding can explain, the p-value accounts for this, and `caveats` contains a note.
+        A small p-value indicates miscalibration. Except for the Spiegelhalter test, `details` contains the intercept and slope
+        of a logistic regression of the outcomes on the logits (NaN if they are undefined). If outcomes contradict probabilities
+        of 0 and 1 more often than rounding can explain, the p-value is reduced accordingly, and `caveats` contains a note.
 
     References
     ----------
@@ -116,7 +116,7 @@ def calibration_test(
 def run_calibration_test(
     sample: OutcomeSample, method: Method = "auto", resamples: int = 2000, seed: int = 0, clip: float | None = None
 ) -> Outcome:
-    """Run a test of calibration on a sample."""
+    """Run a calibration test on a sample."""
     n = round(float(sample.row_weights.sum()))
     is_certain = (sample.values <= 0) | (sample.values >= 1)
     name = {"auto": "calibration_score", "score": "calibration_score", "likelihood_ratio": "calibration_likelihood_ratio"}.get(
@@ -142,7 +142,6 @@ def run_calibration_test(
 
 
 def _replace_certain(sample: OutcomeSample, clip: float | None) -> OutcomeSample:
-    """Replace probabilities of 0 and 1, or clip all probabilities."""
     tally = sample.tally
     low, high = (float(bound[0, 0]) for bound in find_bounds(tally, clip))
     present = tally.pos + tally.neg > 0
@@ -154,7 +153,7 @@ def _replace_certain(sample: OutcomeSample, clip: float | None) -> OutcomeSample
 def _add_contradictions(
     outcome: Outcome, sample: OutcomeSample, is_certain: npt.NDArray[np.bool_], contradicts: npt.NDArray[np.bool_]
 ) -> Outcome:
-    """Lower the p-value if more outcomes contradict probabilities of 0 and 1 than rounding can explain."""
+    """Reduce the p-value if outcomes contradict probabilities of 0 and 1 more often than rounding can explain."""
     from scipy.special import bdtrc
 
     certain_rows, wrong_rows = (round(float(sample.row_weights[chosen].sum())) for chosen in (is_certain, contradicts))
@@ -171,7 +170,7 @@ def _add_contradictions(
 def _build_design(values: FloatArray) -> FloatArray:
     """Build the design matrix of the score test.
 
-    Its rows are a constant and the centred logits, or only a constant if all probabilities are equal.
+    The first row is constant. If the probabilities differ, the second row contains the centred logits.
     """
     logits = np.log(values) - np.log1p(-values)
     constant = np.ones_like(logits)
@@ -186,7 +185,8 @@ def _test_score(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Run the score test, based on the sum of residuals and the sum of residuals times centred logits."""
+    """Run the score test. Its score vector is the sum of the residuals and the sum of the residuals times the centred
+    logits."""
     from scipy.special import chdtrc
 
     tally = sample.tally
@@ -248,7 +248,7 @@ def _test_clusters(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the score statistic with its values after flipping the signs of the residuals of random clusters."""
+    """Compare the score statistic with its values after randomly flipping the signs of the residuals of whole clusters."""
     if sample.units < _MIN_CLUSTERS:
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
     assert sample.clusters is not None

@@ -1,4 +1,4 @@
-"""Comparison of the learners in a table of scores, with a test that fits the design."""
+"""Comparison of the learners in a table of scores, using a test that fits the design."""
 
 from __future__ import annotations
 
@@ -48,22 +48,23 @@ def compare(
 ) -> Verdict:
     """Compare the learners in a table of scores, using the test that fits the design.
 
-    | learners | data sets | test | in addition |
+    | learners | data sets | test | additional results |
     |---|---|---|---|
-    | 2 | 1, with splits | `corrected_resampled_t`; for 5 x 2 folds `five_by_two_f` | `correlated_t` if `rope` is given |
-    | 3 or more | 1, with splits | the same for each pair, p-values adjusted | as for 2, for each pair |
-    | 2 or more | 1, with `rows="seeds"` | `paired_t` for each pair, p-values adjusted | |
-    | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
-    | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | as for 2, for each pair |
+    | 2 | 1, with splits | `corrected_resampled_t`; `five_by_two_f` for 5 x 2 folds | `correlated_t` if `rope` is given |
+    | 3 or more | 1, with splits | the same test for each pair, with adjusted p-values | as for 2 learners, for each pair |
+    | 2 or more | 1, with `rows="seeds"` | `paired_t` for each pair, adjusted p-values | `correlated_t` if `rope` is given |
+    | 2 | 2 or more | `wilcoxon` on the mean scores | sign test; `bayes_signed_rank` if `rope` is given |
+    | 3 or more | 2 or more | `iman_davenport` (Friedman test), then post-hoc tests | `bayes_signed_rank` if `rope` is given |
 
-    With few data sets, the p-values of the Friedman test and of the pairwise tests are computed by permutation. If there are
-    too few data sets for any result to be significant, the verdict states that no decision is possible. The F statistic of
-    `five_by_two_f` does not show which learner is better. The verdict therefore names a winner only if the confidence interval
-    of the mean difference also excludes zero.
+    If there are few data sets, the p-values of the Friedman test and of the pairwise tests are computed by permutation. If
+    there are too few data sets for any result to be significant, the verdict states that no decision is possible. The F
+    statistic of `five_by_two_f` does not show which learner is better. The verdict therefore names a winner only if the
+    confidence interval for the mean difference also excludes zero.
 
-    Repeats and folds never count as independent cases. If there are several data sets, the scores of all repeats and folds of a
-    data set are averaged. If there is a single data set, the test accounts for the overlap of the training sets. If scores are
-    missing, either the incomplete data sets or the incomplete learners are excluded, whichever removes fewer scores.
+    Repeats and folds are never treated as independent observations. If there are several data sets, the scores on each data set
+    are averaged over all repeats and folds. If there is a single data set, the test accounts for the overlap of the training
+    sets. If scores are missing, either the data sets or the learners with missing scores are excluded, whichever discards fewer
+    scores.
 
     Parameters
     ----------
@@ -72,48 +73,50 @@ def compare(
         `read_scores`.
     better : {"max", "min"}, optional
         Whether larger or smaller scores are better. Default: the direction of `measure` or, if it is unknown, "max". Required
-        if the name of the file, of the measure or of every learner contains a word such as error, loss or time.
+        if the file name, the name of the measure or every column name contains a word such as "error", "loss" or "time".
     measure : str, optional
-        Name of the measure. It selects one measure if a tidy table contains several.
+        Name of the measure. If a tidy table contains several measures, this one is used.
     control : str, optional
-        Learner with which all others are compared. Default: all pairs are compared.
+        Learner with which each other learner is compared. By default, all pairs are compared.
     alpha : float, default 0.05
         Significance level.
     rope : float, optional
-        Half-width of the region of practical equivalence, in which differences do not matter. If given, each pair is also
-        compared by a Bayesian test. If there is a control, only pairs that include it are compared.
+        Half-width of the region of practical equivalence, i.e. the largest absolute difference that does not matter in
+        practice. If given, each pair is also compared with a Bayesian test. If there is a control, only pairs that include it
+        are compared.
     posthoc : str, optional
-        Post-hoc procedure. Default: Holm if there is a control, otherwise Bergmann-Hommel for up to 12 learners and Shaffer for
-        more. After ANOVA, the default is Dunnett if there is a control, otherwise Tukey.
+        Post-hoc procedure. The default is Holm if there is a control, and otherwise Bergmann-Hommel for up to 12 learners and
+        Shaffer for more than 12. After ANOVA, the default is Dunnett if there is a control, and otherwise Tukey.
     test_fraction : float, optional
-        Fraction of rows in each test set, if all scores are from splits of one data set. Default: 1 divided by the number of
-        folds.
+        Proportion of rows in each test set, if all scores come from splits of a single data set. Default: 1 divided by the
+        number of folds.
     parametric : bool, default False
-        Whether to use the paired t test, or ANOVA with Tukey or Dunnett comparisons. Rank-based tests are used nevertheless if
-        there are too few data sets, or if the differences are significantly non-normal or have significantly unequal variances.
+        Whether to use the paired t test (two learners) or ANOVA with Tukey or Dunnett comparisons (three or more). Rank-based
+        tests are still used if there are too few data sets, or if tests reject normality or equal variances of the differences.
     rows : {"datasets", "folds", "seeds"}, optional
         What the rows of a wide table represent: data sets, folds of one data set, or runs with different seeds on the same
-        training and test rows. Folds are compared using the corrected resampled t test. Required if the rows have no names.
+        training and test rows. Scores on folds are compared with the corrected resampled t test. Required if the rows have no
+        names.
     margin : float, optional
-        The largest loss that does not matter. If given, the verdict also states whether each learner is superior, non-inferior
-        or inferior to the control, or whether this is inconclusive. If there is no control, the lower-ranked learner of each
-        pair is compared with the higher-ranked one. The confidence limits are adjusted for the number of pairs (Bonferroni).
-        See `margin_test`.
+        The largest loss in score that does not matter. If given, the verdict also states whether each learner is superior,
+        non-inferior or inferior to the control, or whether the result is inconclusive. If there is no control, the lower-ranked
+        learner of each pair is compared with the higher-ranked one. The confidence limits are Bonferroni-adjusted for the
+        number of pairs. See `margin_test`.
     equivalent : bool, default False
         Whether to test for equivalence within the margin instead of non-inferiority.
     hierarchical : bool, default False
-        Whether to use the Bayesian hierarchical model of all splits instead of the Bayesian signed-rank test of the means.
-        Requires `rope`, and several data sets with the same number of splits.
+        Whether to use a Bayesian hierarchical model fitted to the scores on all splits instead of the Bayesian signed-rank test
+        on the mean scores. Requires `rope` and several data sets with the same number of splits.
 
     Returns
     -------
     Verdict
-        Ranking, p-values, effect sizes, and the reasons for the choice of test.
+        The ranking, p-values, effect sizes, and reasons for the choice of test.
 
     Raises
     ------
     InputError
-        If fewer than two learners have scores on the same data sets, or if an argument does not fit the design.
+        If fewer than two learners have scores on the same data sets, or if an argument is incompatible with the design.
 
     Examples
     --------
@@ -203,7 +206,7 @@ def compare(
 
 
 def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | None) -> Verdict:
-    """Add the Bayesian tests of all pairs that are compared."""
+    """Add a Bayesian test of each compared pair."""
     if rope is None:
         return verdict
     learners = verdict.table.learners
@@ -224,7 +227,7 @@ def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | Non
 
 
 def _add_margins(verdict: Verdict, chosen_test: ChosenTest, margin: float | None) -> Verdict:
-    """Add the decision at the margin for each compared pair, based on Bonferroni-adjusted limits."""
+    """Add a decision at the margin for each compared pair, based on Bonferroni-adjusted confidence limits."""
     if margin is None:
         return verdict
     pairs, find_index = verdict.list_replacements(), verdict.table.learners.index
@@ -281,7 +284,7 @@ def _names_cost(name: str) -> bool:
 
 
 def _check_no_costs(source: object, scores: Scores) -> None:
-    """Raise an error that asks for the direction if a name suggests that smaller scores are better."""
+    """Raise an error if a name suggests that smaller scores are better, and ask for the direction."""
     file_name = Path(source).name if isinstance(source, (str, PathLike)) else ""
     if _names_cost(file_name):
         name = f"the file name {file_name!r}"
@@ -312,7 +315,7 @@ def _get_direction(name: str | None, strict: bool) -> Better | None:
 
 
 def _drop_incomplete(scores: Scores, control: str | None) -> tuple[Scores, list[Finding]]:
-    """Drop splits, data sets or learners with missing scores, and report what was dropped."""
+    """Drop splits, data sets or learners with missing scores, and return findings that state what was dropped."""
     if not np.isnan(scores.cells).any():
         return scores, []
     shared_scores = scores.select_shared()
@@ -364,7 +367,7 @@ def _count_splits(scores: Scores, dataset: str) -> int:
 
 
 def _get_planned_design(all_scores: Scores, used_scores: Scores) -> Design:
-    """Return the design of the remaining data set, including splits with missing scores."""
+    """Return the design on the data sets in use, including splits that were dropped because of missing scores."""
     return all_scores.drop(
         datasets=[name for name in all_scores.design.datasets if name not in used_scores.design.datasets]
     ).design

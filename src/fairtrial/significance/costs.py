@@ -1,4 +1,4 @@
-"""Costs of false positives and false negatives: confidence intervals, and a paired test of two models."""
+"""Confidence intervals and a paired test for the costs of false positives and false negatives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 
 
 def check_costs(costs: Any) -> tuple[float, float]:
-    """Check the costs of a false positive and a false negative.
+    """Check that the costs of a false positive and a false negative are positive numbers.
 
     >>> check_costs([1, 10])
     (1.0, 10.0)
@@ -53,7 +53,7 @@ def check_costs(costs: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class CostUnits:
-    """Independent units (rows or clusters of rows) and the costs of errors. Rows can be weighted.
+    """The independent units (rows or clusters of rows), their weights, and the costs of errors.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class CostUnits:
     weights : ndarray or None
         Weight of each row.
     clusters : ndarray or None
-        Integer code of the cluster of each row, starting at 0.
+        Cluster of each row, as an integer code starting at 0.
     effective : float or None
-        Effective number of units in the smaller class; see `count_class_units`. Default: the number of units.
+        Effective number of units in the smaller class; see `count_class_units`. If None, the number of units is used.
     """
 
     costs: tuple[float, float]
@@ -82,7 +82,7 @@ class CostUnits:
 
     @property
     def df(self) -> float:
-        """The degrees of freedom of a sum over units."""
+        """The degrees of freedom for the variance of a sum over units."""
         return max(1.0, min(self.count, self.count if self.effective is None else self.effective) - 1.0)
 
     @property
@@ -97,14 +97,14 @@ class CostUnits:
 
     @property
     def error_variance(self) -> float:
-        """Variance that one additional error of each kind adds to the total cost.
+        """Variance contributed to the total cost by one additional error of each kind.
 
         It accounts for rare errors that do not occur in the sample.
         """
         return (self.costs[0] ** 2 + self.costs[1] ** 2) * self.typical_weight**2
 
     def sum_units(self, values: FloatArray) -> FloatArray:
-        """Sum the weighted values of the rows of each unit."""
+        """Compute the sum of the weighted row values in each unit."""
         weighted = values if self.weights is None else values * self.weights
         if self.clusters is None:
             return weighted
@@ -117,7 +117,7 @@ class CostUnits:
     def compare(self, first: FloatArray, second: FloatArray, level: float) -> Outcome:
         """Test whether the mean cost differs between two models.
 
-        `first` and `second` contain the cost of each row for the two models.
+        `first` and `second` contain the row costs of the two models.
         """
         scale = PER_CASES / self.total
         if self.count < 2:
@@ -147,7 +147,7 @@ class CostUnits:
         )
 
     def compute_ratio_limits(self, first: FloatArray, second: FloatArray, level: float) -> tuple[float, float]:
-        """Compute Fieller limits of the ratio of two mean costs.
+        """Compute Fieller limits for the ratio of two mean costs.
 
         The limits are NaN if the second cost is not significantly above zero, or if there is only one unit.
         """
@@ -169,9 +169,9 @@ class CostUnits:
 def count_class_units(
     is_positive: npt.NDArray[np.bool_], weights: FloatArray | None, clusters: IntArray | None
 ) -> float | None:
-    """Compute the effective number of units in the smaller class.
+    """Compute the effective number of units in the smaller of the two classes.
 
-    Return None if there are neither weights nor clusters.
+    Return None if rows are neither weighted nor clustered.
     """
     if weights is None and clusters is None:
         return None
@@ -188,10 +188,10 @@ def compute_sum_variance(first: FloatArray, second: FloatArray) -> float:
 def compute_cost_limits(
     false_positives: FloatArray, false_negatives: FloatArray, totals: FloatArray, costs: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Compute confidence limits of the mean cost per case.
+    """Compute confidence limits for the mean cost per case.
 
-    The first three arguments contain the total weights of false positives, of false negatives and of all rows in each unit. The
-    limits combine the Wilson limits of the two error proportions (Zou & Donner 2008). If there is only one unit, its totals
+    The first three arguments contain the total weights of false positives, false negatives and all rows in each unit. The
+    limits combine the Wilson limits for the two error proportions (Zou & Donner 2008). If there is only one unit, its totals
     must be counts of independent, unweighted rows.
 
     >>> low, high = compute_cost_limits(np.array([0.0]), np.array([0.0]), np.array([100.0]), (1, 1), 0.95)
@@ -231,12 +231,12 @@ def cost_test(
     sample_weight: npt.ArrayLike | None = None,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether the errors of two models on the same rows have equal costs.
+    """Test whether two models incur different error costs on the same rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
-        True labels of two classes, or of several classes if `positive` is given.
+        True labels. If there are more than two classes, `positive` is required.
     pred_a, pred_b : array-like of shape (n,)
         Predicted labels of the two models.
     costs : (float, float), default (1, 1)
@@ -244,11 +244,11 @@ def cost_test(
     level : float, default 0.95
         Confidence level of the interval.
     positive : label, optional
-        The positive class. Default: the second of two classes in sort order.
+        The positive class. Default: the second of the two classes in sort order.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+        Row weights.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other.
+        Cluster to which each row belongs, e.g. a patient. Rows in the same cluster may be dependent.
 
     Returns
     -------
@@ -257,10 +257,10 @@ def cost_test(
 
     Notes
     -----
-    This is a paired t test of the costs per row or cluster. Its variance includes one additional error of each kind for each
+    This is a paired t test on the costs per row or cluster. Its variance includes one additional error of each kind for each
     model, as in the interval of Bonett and Price (2012) for paired proportions. Without these additional errors, the test would
-    ignore rare but expensive errors that happen not to occur in the sample. A permutation test does not control the type I
-    error if one model makes few expensive errors and the other makes many cheap ones.
+    ignore rare but costly errors that happen not to occur in the sample. A permutation test would not control the type I error
+    if one model makes few costly errors and the other many cheap ones.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def cost_test(
 def compute_row_costs(is_positive: npt.NDArray[np.bool_], alert: npt.NDArray[Any], costs: tuple[float, float]) -> FloatArray:
     """Compute the cost of each row.
 
-    `alert` contains the proportion of positive predictions for each row: 0 or 1 if there is one prediction per row.
+    `alert` contains the proportion of positive predictions for each row, which is 0 or 1 if each row has a single prediction.
 
     >>> compute_row_costs(np.array([True, False]), np.array([0.0, 1.0]), (1, 10)).tolist()
     [10.0, 1.0]

@@ -1,4 +1,4 @@
-"""Tests of counts: McNemar test, sign test and Cochran Q test."""
+"""Tests based on counts: McNemar test, sign test and Cochran Q test."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def mcnemar(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Compare the accuracies of two classifiers on the same rows, using the McNemar test.
+    """Compare the accuracy of two classifiers on the same rows, using the McNemar test.
 
-    The test uses only discordant rows, i.e. rows that exactly one of the two classifiers predicts correctly. If there are no
-    discordant rows, p is 1.
+    The test uses only the discordant rows, i.e. those that exactly one of the two classifiers predicts correctly. If there are
+    none, p is 1.
 
     Parameters
     ----------
@@ -71,21 +71,21 @@ def mcnemar(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. If clusters are given, a t test of the sums within clusters is used
+        Cluster to which each row belongs, e.g. a patient. If clusters are given, a t test on the within-cluster sums is used
         (Obuchowski 1998), and `method` must be "mid-p".
 
     Returns
     -------
     Outcome
-        The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly. The
-        effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10). If this interval disagrees
-        with the test, the limit closer to zero is obtained by inverting the test. The reported interval therefore excludes zero
-        if and only if p is below 1 - level.
+        For the binomial tests, the statistic is b, the number of rows that only the first classifier predicts correctly. The
+        effect is the difference in accuracy, with Newcombe's interval for paired proportions (1998, method 10). If this
+        interval disagrees with the test, the limit closer to zero is obtained by inverting the test. The reported interval
+        therefore excludes zero if and only if p < 1 - level.
 
     Notes
     -----
     The exact test controls the type I error but is conservative. The chi-squared tests need many discordant rows. The mid-p
-    test controlled the type I error in all 9,595 settings of Fagerland, Lydersen and Laake (2013).
+    test controlled the type I error in all 9,595 settings studied by Fagerland, Lydersen and Laake (2013).
 
     Examples
     --------
@@ -116,7 +116,7 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     Parameters
     ----------
     b, c : int
-        Number of rows that only the first (b) or only the second classifier (c) predicts correctly.
+        Number of rows that only the first classifier (b) or only the second classifier (c) predicts correctly.
     method : {"mid-p", "exact", "chi2", "chi2-uncorrected"}, default "mid-p"
         Form of the test, as in `mcnemar`.
     level : float, default 0.95
@@ -125,8 +125,8 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     Returns
     -------
     Outcome
-        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c). If the interval and the test
-        disagree on whether the odds ratio differs from 1, the limits are obtained by inverting the test.
+        The effect is the odds ratio b/c, with limits derived from the Wilson interval for b/(b + c). If this interval and the
+        test disagree on whether the odds ratio differs from 1, the limits are obtained by inverting the test.
 
     Examples
     --------
@@ -156,14 +156,14 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
         Scores of the two learners on the same data sets or folds. The first learner wins if a > b.
     ties : {"drop", "split"}, default "drop"
         "drop" ignores equal scores. "split" counts half of each tie as a win and half as a loss (Demšar 2006), which is
-        conservative. If the number of ties is odd, the p-value ignores one tie because the binomial test needs whole numbers.
+        conservative. If the number of ties is odd, one tie is ignored because the binomial test requires whole numbers.
     level : float, default 0.95
         Confidence level of the interval.
 
     Returns
     -------
     Outcome
-        The statistic is the number of wins. The effect is the proportion of wins with its Clopper-Pearson interval.
+        The statistic is the number of wins. The effect is the proportion of wins, with a Clopper-Pearson interval.
 
     Examples
     --------
@@ -204,12 +204,12 @@ def cochran_q(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether several classifiers are equally accurate, using the Cochran Q test.
+    """Test whether several classifiers differ in accuracy, using the Cochran Q test.
 
-    For two classifiers, Q equals the McNemar statistic without continuity correction. The test uses only discordant rows, i.e.
-    rows that some classifiers predict correctly and others do not. If there are no discordant rows, p is 1. With at most 12
-    discordant rows, or at most 50 predictions in these rows, p is computed by permuting the classifiers within rows. Otherwise,
-    p is computed from the chi-squared distribution.
+    For two classifiers, Q equals the McNemar statistic without continuity correction. The test uses only the discordant rows,
+    i.e. those that some classifiers predict correctly and others do not. If there are none, p is 1. With at most 12 discordant
+    rows, or at most 50 predictions in these rows, p is computed by permuting the classifiers within rows. Otherwise, p is based
+    on the chi-squared distribution.
 
     Parameters
     ----------
@@ -220,16 +220,16 @@ def cochran_q(
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. If clusters are given, Hotelling's T-squared test of the sums within
-        clusters is used.
+        Cluster to which each row belongs, e.g. a patient. If clusters are given, Hotelling's T-squared test on the
+        within-cluster sums is used.
 
     Returns
     -------
     Outcome
-        The effect is the estimated noncentrality of Q, divided by the largest possible Q. It is 0 if Q does not exceed its
-        degrees of freedom. It approaches 1 if there are many rows and each classifier is right on all of them or on none. Its
-        limits are based on the noncentral chi-squared distribution. There is no effect if there are clusters or no discordant
-        rows.
+        The effect is the estimated noncentrality of Q, divided by the largest possible Q. The effect is 0 if Q does not exceed
+        its degrees of freedom. It approaches 1 if there are many rows and each classifier predicts either all or none of them
+        correctly. The limits are based on the noncentral chi-squared distribution. No effect is reported for clustered rows, or
+        if there are no discordant rows.
 
     References
     ----------
@@ -269,7 +269,6 @@ def cochran_q(
 
 
 def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> FloatArray:
-    """Sum differences (rows x columns) within clusters."""
     codes = read_clusters(cluster)
     assert codes is not None
     _check.check_same_length(y_true=differences, cluster=codes)
@@ -278,7 +277,7 @@ def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> Floa
 
 
 def compute_clustered_error(differences: FloatArray, cluster: npt.ArrayLike) -> tuple[float, int]:
-    """Compute the cluster-robust standard error of a mean, and the number of clusters.
+    """Compute the cluster-robust standard error of a mean and the number of clusters.
 
     The standard error is NaN if there is only one cluster.
 
@@ -304,9 +303,9 @@ def _compare_clustered_accuracies(is_correct: npt.NDArray[np.bool_], cluster: np
 
 
 def build_clustered_outcome(sums: FloatArray, sizes: FloatArray, level: float) -> Outcome:
-    """Compare two accuracies by a t test of the sums within clusters.
+    """Compare the accuracy of two classifiers with a t test on within-cluster sums.
 
-    `sums` contains the sum of the differences in each cluster, and `sizes` contains the number of rows.
+    `sums` contains the sum of the differences in each cluster, and `sizes` the number of rows in each cluster.
     """
     from scipy.special import stdtr, stdtrit
 
@@ -374,7 +373,7 @@ def _compare_many_clustered_accuracies(is_correct: FloatArray, names: tuple[str,
 
 
 def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
-    """Compute confidence limits of the difference between two paired proportions (Newcombe 1998, method 10).
+    """Compute confidence limits for the difference between two paired proportions (Newcombe 1998, method 10).
 
     >>> low, high = compute_paired_newcombe_limits(1, 1, 7, 12, 0.95)  # Fagerland, Lydersen & Laake 2014
     >>> round(low, 3), round(high, 3)
@@ -398,7 +397,7 @@ def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, leve
 def compute_mcnemar_limits(
     both: int, b: int, c: int, neither: int, level: float, method: McNemarMethod = "mid-p"
 ) -> tuple[float, float]:
-    """Compute Newcombe limits of a difference in accuracy, adjusted to agree with the McNemar test.
+    """Compute Newcombe limits for a difference in accuracy, adjusted to agree with the McNemar test.
 
     If the Newcombe limits disagree with the test, the limit closer to zero is obtained by inverting the test.
 
@@ -411,10 +410,10 @@ def compute_mcnemar_limits(
 
 
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
-    """Compute Tango's score limits of the difference between two paired proportions.
+    """Compute Tango's score limits for the difference between two paired proportions.
 
-    Their coverage is close to the nominal level at any true difference, which a decision at a margin requires. If the limits
-    disagree with the exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the
+    A decision at a margin requires limits with close to nominal coverage at any true difference, and these limits have it. If
+    they disagree with the exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the
     numbers of discordant rows of each kind among `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
@@ -426,9 +425,9 @@ def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, f
 
 
 def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple[float, float]:
-    """Compute Tango's score limits, given a quantile of the normal or t distribution.
+    """Compute Tango's score limits from a quantile of the normal or t distribution.
 
-    The counts can be fractional.
+    The counts need not be integers.
     """
     from scipy.optimize import brentq
 
@@ -452,7 +451,7 @@ def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple
 def _move_limit_to_test(
     low: float, high: float, b: int, c: int, n: int, level: float, method: McNemarMethod
 ) -> tuple[float, float]:
-    """Replace the limit closer to zero by that of the inverted McNemar test if the interval and the test disagree.
+    """If the interval and the McNemar test disagree, replace the limit closer to zero with that of the inverted test.
 
     The other limit is replaced only if this widens the interval. The inverted test ignores the sampling error of the proportion
     of discordant rows.
@@ -465,7 +464,6 @@ def _move_limit_to_test(
 
 
 def _agrees_with_test(low: float, high: float, b: int, c: int, level: float, method: McNemarMethod) -> bool:
-    """Return whether an interval excludes zero if and only if the test rejects."""
     p = _build_mcnemar(b, c, b + c, method, None, {}, ()).p_value
     return (low > 0 or high < 0) == (p < 1 - level)
 
@@ -512,7 +510,7 @@ def _build_mcnemar(
 
 
 def _compute_binomial_p(wins: int, losses: int, mid: bool = False) -> float:
-    """Compute the two-sided binomial p-value for a probability of 1/2, as a mid-p value if `mid` is true."""
+    """Compute the two-sided p-value or mid-p value of the binomial test with probability 1/2."""
     from scipy.special import bdtr
 
     n, few = wins + losses, min(wins, losses)
@@ -558,7 +556,7 @@ def _read_prediction_columns(predictions: Any) -> dict[str, npt.ArrayLike]:
 
 
 def _mark_correct(y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
-    """Return a Boolean array (rows x classifiers) that is true for correct predictions."""
+    """Return a Boolean array (rows x classifiers) that marks the correct predictions."""
     columns = {"y_true": _check.check_column("y_true", y_true)}
     columns.update({name: _check.check_column(name, values) for name, values in predictions.items()})
     _check.check_same_length(**columns)

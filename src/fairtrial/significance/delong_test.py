@@ -48,27 +48,27 @@ def delong(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether two or more AUCs on the same rows are equal, using the DeLong test.
+    """Test whether two or more AUCs on the same rows differ, using the DeLong test.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels of two classes. Each class must have at least 2 rows.
     score_a, score_b, *more : array-like of shape (n,)
-        Scores of the models. A larger score means that the positive class is more likely.
+        Scores of the models. A higher score means that the positive class is more likely.
     positive : label, optional
         The positive class. Default: the second of the two classes in sort order.
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other (Obuchowski 1997).
+        Cluster to which each row belongs, e.g. a patient. Rows in the same cluster may be dependent (Obuchowski 1997).
 
     Returns
     -------
     Outcome
-        For two models, this is a z test, and the effect is the difference in AUC with its confidence interval. For more models,
-        it is a chi-squared test of the hypothesis that all AUCs are equal. The degrees of freedom are the rank of the
-        covariance matrix of the differences. If all models rank the rows in the same way, p is 1.
+        For two models, this is a z test, and the effect is the difference in AUC with its confidence interval. For more than
+        two models, it is a chi-squared test of the hypothesis that all AUCs are equal. Its degrees of freedom are the rank of
+        the covariance matrix of the differences. If all models rank the rows identically, p is 1.
 
     References
     ----------
@@ -112,31 +112,32 @@ def auc_test(
     level: float = 0.95,
     cluster: npt.ArrayLike | None = None,
 ) -> Outcome:
-    """Test whether two AUCs on the same rows are equal, with adjustments for small classes.
+    """Test whether two AUCs on the same rows differ, with adjustments for small classes.
 
-    This is the DeLong test with three adjustments. If a class has few cases and the variance of Hanley and McNeil (1982) is
-    larger than that of DeLong, it replaces DeLong's variance. The statistic has a t distribution with Satterthwaite's degrees
-    of freedom. The confidence limits respect the range of the AUC (Zou & Donner 2008). With many cases, the result agrees with
-    that of `delong`. The p-value is 1 minus the confidence level at which one limit of the interval is zero.
+    This is the DeLong test with three adjustments. First, if a class has few rows, the variance of Hanley and McNeil (1982) is
+    used if it is larger than that of DeLong. Second, the statistic is compared with a t distribution with Satterthwaite's
+    degrees of freedom. Third, the confidence limits respect the range of the AUC (Zou & Donner 2008). For large classes, the
+    result agrees with that of `delong`. The p-value is 1 minus the confidence level at which one confidence limit is zero.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         True labels of two classes.
     score_a, score_b : array-like of shape (n,)
-        Scores of the two models. A larger score means that the positive class is more likely.
+        Scores of the two models. A higher score means that the positive class is more likely.
     positive : label, optional
         The positive class. Default: the second of the two classes in sort order.
     level : float, default 0.95
         Confidence level of the interval.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of a cluster may depend on each other (Obuchowski 1997).
+        Cluster to which each row belongs, e.g. a patient. Rows in the same cluster may be dependent (Obuchowski 1997).
 
     Returns
     -------
     Outcome
-        The statistic and the effect are both AUC(a) - AUC(b). If a class has fewer than 5 cases (or 5 clusters with cases), or
-        if there are fewer than 10 clusters, p is NaN. A caveat then states that there are too few cases for a decision.
+        The statistic and the effect are both AUC(a) - AUC(b). If a class has fewer than 5 rows (for clustered rows, if it
+        occurs in fewer than 5 clusters), or if there are fewer than 10 clusters, p is NaN. A caveat then states that there are
+        too few cases for a decision.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def auc_test(
 
 
 def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, name: str = "AUC") -> Outcome:
-    """Build the outcome of a test of two AUCs, or of two measures derived from the AUC, such as Gini coefficients."""
+    """Build the outcome of a test for a difference in AUC or in a linear function of it, such as the Gini coefficient."""
     low, high = contrast.compute_limits(level)
     caveats = [_SAME_RANKING] if contrast.is_alike else []
     if contrast.marks:
@@ -243,9 +244,9 @@ def _compare_many_aucs(
 
 
 def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tuple[float, int, bool]:
-    """Compute the chi-squared statistic and its degrees of freedom, i.e. the rank of the covariance matrix.
+    """Compute the chi-squared statistic and its degrees of freedom (the rank of the covariance matrix).
 
-    The third value states whether the contrasts lie outside the column space of the covariance matrix.
+    The third return value states whether the contrasts lie outside the column space of the covariance matrix.
     """
     scale = np.sqrt(np.diagonal(covariance))
     scale = np.where(scale > 0, scale, 1.0)
@@ -257,7 +258,7 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Remove rounding errors: contrasts that are constant within each class get a variance of exactly zero."""
+    """Set the variance of contrasts that are constant within each class to exactly zero, despite rounding errors."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 

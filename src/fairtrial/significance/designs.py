@@ -1,4 +1,4 @@
-"""Choice of a test that fits the design (two or more learners on one or several data sets), with reasons."""
+"""Choice of a test for the design (two or more learners on one or several data sets), with reasons."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _INDEPENDENT = 1e-12
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Results of tests of the assumptions of parametric tests.
+    """Results of checking the assumptions of parametric tests.
 
-    The assumptions are that the differences between learners are normal and have equal variances. `normality` contains the
-    p-value of the Shapiro-Wilk test for each pair, adjusted by Holm's method. `sphericity` is the p-value of the Mauchly test
-    (1 for two learners). An undefined p-value (NaN) counts against the assumption. `n_constant` is the number of pairs whose
-    differences do not vary. `enough_datasets` states whether the Mauchly test has enough data sets.
+    The assumptions are that the differences between learners are normally distributed with equal variances. `normality`
+    contains the Holm-adjusted p-value of the Shapiro-Wilk test for each pair. `sphericity` is the p-value of the Mauchly test
+    (1 for two learners). If a p-value is undefined (NaN), the assumption counts as violated. `n_constant` is the number of
+    pairs whose differences do not vary. `enough_datasets` states whether there are enough data sets for the Mauchly test.
     """
 
     normality: tuple[float, ...]
@@ -61,7 +61,7 @@ class Assumptions:
         return bool(np.min(self.normality) > alpha and self.sphericity > alpha)
 
     def list_findings(self, alpha: float) -> tuple[Finding, ...]:
-        """List findings about the results of the tests."""
+        """List the findings that describe the results."""
         pairs = len(self.normality)
         findings = [Finding.of("normality_constant", constant=self.n_constant, pairs=pairs)] if self.n_constant else []
         findings += self._find_normality(alpha)
@@ -90,7 +90,7 @@ class Assumptions:
 
 
 def check_differences(values: FloatArray) -> Assumptions:
-    """Test whether the differences between learners are normal and have equal variances.
+    """Test whether the differences between learners are normally distributed with equal variances.
 
     >>> assumptions = check_differences(np.random.default_rng(0).normal(size=(20, 3)))
     >>> assumptions.hold(0.05), len(assumptions.normality)
@@ -107,7 +107,7 @@ def check_differences(values: FloatArray) -> Assumptions:
 
 
 def _compute_shapiro(d: FloatArray) -> FloatArray:
-    """Compute the Shapiro-Wilk p-value of each row. Constant rows are not allowed."""
+    """Compute the Shapiro-Wilk p-value for each row, which must not be constant."""
     from scipy.stats import shapiro
 
     # The coefficients of the Shapiro-Wilk test are known for up to 5,000 cases, so longer rows are thinned.
@@ -115,16 +115,16 @@ def _compute_shapiro(d: FloatArray) -> FloatArray:
 
 
 def _compute_box_factor(n: int, k: int) -> float:
-    """Compute Box's correction factor of the Mauchly statistic. Return 0 if there are too few cases for k learners."""
+    """Compute Box's correction factor for the Mauchly statistic, or return 0 if n is too small for k learners."""
     m, df = k - 1, n - 1
     return max(0.0, 1 - (2 * m * m + m + 2) / (6 * m * df)) if df >= m else 0.0
 
 
 def compute_mauchly_p(values: FloatArray) -> float:
-    """Compute the p-value of the Mauchly (1940) test of sphericity. Return NaN if it is undefined.
+    """Compute the p-value of Mauchly's test of sphericity (1940), or return NaN if it is undefined.
 
     Sphericity means that all pairwise differences have the same variance. The chi-squared approximation includes Box's
-    second-order term. R includes this term, too, but with k instead of k - 1 in one place.
+    second-order term. R also includes this term, but with k instead of k - 1 in one position.
 
     >>> round(compute_mauchly_p(np.random.default_rng(1).normal(size=(30, 4))), 3)
     0.368
@@ -156,7 +156,7 @@ MAX_BERGMANN_LEARNERS = 12
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """Options of `compare`."""
+    """Options for `compare`."""
 
     better: Better = "max"
     control: str | None = None
@@ -174,12 +174,12 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class ChosenTest:
-    """A chosen test with its outcome, the reasons for the choice, and caveats.
+    """The chosen test, its outcome, the reasons for the choice, and caveats.
 
-    The verdict is based on `p_value`, which differs from the p-value of the outcome if the test does not show which learner is
-    better. `undecidable` states why no pair could differ significantly. Given the column indices of two learners and alpha,
-    `decide_pair` makes a decision at the margin, using limits with confidence level 1 - alpha. `compute_posterior` runs the
-    Bayesian test of two learners.
+    The verdict is based on `p_value`. It differs from the p-value of the outcome if the test itself does not show which learner
+    is better. `undecidable` states why no pair could differ significantly. `decide_pair` takes the column indices of two
+    learners and alpha, and makes a decision at the margin from confidence limits at level 1 - alpha. `compute_posterior` takes
+    the column indices of two learners and runs the Bayesian test.
     """
 
     choice: str
@@ -196,7 +196,7 @@ class ChosenTest:
 def choose_posthoc(
     options: ComparisonOptions, k: int, parametric: bool, *, exact: bool = False
 ) -> tuple[str, tuple[Finding, ...]]:
-    """Return the post-hoc procedure and the reasons for this choice.
+    """Choose the post-hoc procedure, and return it with the reasons for the choice.
 
     `exact` states whether the pairwise p-values are exact.
     """
@@ -232,7 +232,7 @@ def explain_unused_posthoc(options: ComparisonOptions) -> list[Finding]:
 
 
 def build_splits_table(scores: Scores) -> ScoreTable:
-    """Build a table with one row per split of one data set, ordered by repeat."""
+    """Build a table with one row per split of a single data set, ordered by repeat."""
     order = _order_by_repeat(scores)
     design = scores.design
     names = []
@@ -251,7 +251,7 @@ def _order_by_repeat(scores: Scores) -> list[int]:
 
 
 def compare_on_one_dataset(design: Design, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
-    """Compare learners on the splits of one data set, or on runs with different seeds.
+    """Compare learners on the splits of a single data set, or on runs with different seeds.
 
     `design` is the planned design, including splits with missing scores.
     """
@@ -317,9 +317,9 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
 
 
 def _get_deciding_p(outcome: Outcome) -> float:
-    """Return the p-value on which the verdict is based.
+    """Compute the p-value on which the verdict is based.
 
-    The 5x2 cv F test does not show which learner is better, so the interval of the mean difference must also exclude zero.
+    The 5x2 cv F test does not show which learner is better, so the interval for the mean difference must also exclude zero.
     """
     return float(np.maximum(outcome.p_value, outcome.details.get("p_direction", outcome.p_value)))
 
@@ -355,7 +355,7 @@ def _compare_pairs(
 ) -> tuple[PostHoc, Outcome, tuple[Finding, ...], list[Finding]]:
     """Compare each pair with the same test and adjust the p-values.
 
-    The returned outcome is that of the pair with the smallest p-value.
+    The returned outcome is that for the pair with the smallest p-value.
     """
     method, reasons = _choose_pair_adjustment(options, len(table.learners))
     pairs = verdict.list_pairs(table.learners, options.control)
@@ -431,7 +431,7 @@ def compare_on_many_datasets(scores: Scores, table: ScoreTable, options: Compari
 
 
 def _read_fold_scores(scores: Scores, options: ComparisonOptions) -> tuple[FloatArray, float]:
-    """Return the scores as an array (data sets x splits x learners) and the fraction of test rows."""
+    """Return the scores as an array (data sets x splits x learners) and the proportion of test rows."""
     rows = scores.index_rows()
     n_splits = sorted({len(dataset_rows) for dataset_rows in rows.values()})
     if n_splits[0] < 2 or len(n_splits) > 1:
@@ -487,10 +487,9 @@ def _compare_two_learners(
 
 
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
-    """Report the sign test, and add a finding if the differences are strongly asymmetric.
+    """List a finding with the result of the sign test, and another one if the differences are strongly asymmetric.
 
-    The sign test does not replace the Wilcoxon test, because choosing a test after looking at the data inflates the type I
-    error.
+    The sign test never replaces the Wilcoxon test because choosing a test after looking at the data inflates the type I error.
     """
     skewness = compute_skewness(compute_differences(a, b))
     asymmetry = [Finding.of("asymmetric_differences", skewness=skewness)] if abs(skewness) > MAX_SKEWNESS else []
@@ -498,7 +497,7 @@ def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding
 
 
 def _find_undecidable_pair(table: ScoreTable, n: int, alpha: float) -> Finding | None:
-    """Return a finding if n differences are too few for the Wilcoxon test to be significant."""
+    """Return a finding if there are too few differences for the Wilcoxon test to be significant."""
     needed, (first, second) = compute_min_wilcoxon_n(alpha), table.learners
     if n >= needed:
         return None
@@ -557,7 +556,7 @@ def _find_undecidable(result: PostHoc) -> Finding | None:
 
 
 def _choose_parametric(table: ScoreTable, options: ComparisonOptions) -> tuple[bool, list[Finding]]:
-    """Choose a parametric test if it was requested and its assumptions are not rejected, else a rank-based test."""
+    """Return whether to use a parametric test, and the reasons."""
     if not options.parametric:
         return False, [Finding.of("rank_test_default")]
     n = len(table.datasets)

@@ -1,6 +1,6 @@
-"""Effect sizes of the difference between two samples.
+"""Effect sizes for the difference between two samples.
 
-Each effect size increases with the values of the first sample.
+All effect sizes increase with the values in the first sample.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
     """Compute Cohen's d: the difference between the means divided by the pooled standard deviation.
 
     For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The interval is
-    based on the noncentral t distribution, for two samples or for pairs (Algina & Keselman 2003). The paired interval is
-    narrower if the samples are positively correlated.
+    based on the noncentral t distribution for two samples or for pairs (Algina & Keselman 2003). For positively correlated
+    samples, the paired interval is narrower than the unpaired one.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default True
-        Whether values at the same position form a pair. Unpaired samples can have different lengths.
+        Whether values at the same position form a pair. Unpaired samples may differ in length.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -86,7 +86,7 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default True
-        Whether values at the same position form a pair. Unpaired samples can have different lengths.
+        Whether values at the same position form a pair. Unpaired samples may differ in length.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -105,8 +105,8 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
     """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
 
-    This effect size is for paired samples (Lakens 2013). Its interval is that of Cohen's d for pairs (Algina & Keselman 2003),
-    rescaled to the mean standard deviation.
+    This effect size is intended for paired samples (Lakens 2013). Its interval is that for Cohen's d with pairs (Algina &
+    Keselman 2003), rescaled to the mean standard deviation.
 
     Parameters
     ----------
@@ -192,14 +192,13 @@ def _build_d_effect(
 
 
 def _compute_standard_error(first: FloatArray, second: FloatArray, paired: bool) -> float:
-    """Compute the standard error of the difference between the means."""
     if paired:
         return _compute_sd(compute_differences(first, second)) / float(np.sqrt(len(first)))
     return _compute_pooled_sd(first, second) * float(np.sqrt(1 / len(first) + 1 / len(second)))
 
 
 def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[float, float]:
-    """Compute confidence limits of the noncentrality parameter of a t statistic.
+    """Compute confidence limits for the noncentrality parameter of a t statistic.
 
     >>> low, high = compute_noncentral_t_limits(2.0, 10, 0.95)
     >>> round(low, 3), round(high, 3)
@@ -232,8 +231,8 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
     """Compute Cliff's delta: the proportion of pairs with a > b minus the proportion of pairs with a < b.
 
-    Every value of `a` is compared with every value of `b`. The interval is the asymmetric interval of Cliff (1996), based on
-    the consistent variance. If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
+    Every value in `a` is compared with every value in `b`. The interval is the asymmetric interval of Cliff (1996), based on
+    the consistent variance estimate. If delta is 1 or -1, the interval is that of Feng and Cliff (2004).
 
     Parameters
     ----------
@@ -260,9 +259,9 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, le
 
 
 def vargha_delaney_a12(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Vargha-Delaney A12: the probability that a random value of `a` exceeds a random value of `b`.
+    """Compute Vargha-Delaney A12: the probability that a random value in `a` exceeds one in `b`.
 
-    Ties count as one half. A12 equals (1 + Cliff's delta) / 2, and its limits are transformed in the same way.
+    Ties count as one half. A12 equals (1 + Cliff's delta) / 2, and the confidence limits are transformed accordingly.
 
     Parameters
     ----------
@@ -309,7 +308,7 @@ def _compute_delta(first: FloatArray, second: FloatArray, paired: bool, level: f
 
 
 def _compute_dominance(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Compute the mean sign of a_i - b_j for each i and for each j, and the proportion of pairs without ties."""
+    """Compute the mean sign of a_i - b_j for each i and for each j, and the proportion of untied pairs."""
     combined = np.concatenate([first, second])
     rounded = round_noise(combined, combined)
     x, y = rounded[: len(first)], rounded[len(first) :]
@@ -331,15 +330,15 @@ def akinshin_gamma(
 ) -> Effect:
     """Compute Akinshin's gamma: the difference between the medians divided by the pooled MAD.
 
-    The median absolute deviations (MAD) are scaled to estimate the standard deviation of normal data. Gamma is a robust
-    alternative to Cohen's d. In Akinshin's original definition, the sign is reversed. The interval is a BCa bootstrap interval.
+    Gamma is a robust alternative to Cohen's d. The median absolute deviations (MAD) are scaled to estimate the standard
+    deviation of normal data. In Akinshin's original definition, the sign is reversed. The interval is a BCa bootstrap interval.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         The two samples.
     paired : bool, default True
-        Whether values at the same position form a pair. Unpaired samples can have different lengths.
+        Whether values at the same position form a pair. Unpaired samples may differ in length.
     level : float, default 0.95
         Confidence level of the interval.
     resamples : int, default 2000
@@ -412,15 +411,15 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Returns
     -------
     Effect
-        The interval excludes zero if and only if the p-value of the two-sided `wilcoxon` test is below 1 - level.
+        The interval excludes zero if and only if the p-value of `wilcoxon` is below 1 - level.
 
     Notes
     -----
-    The interval is obtained by inverting the Wilcoxon test. It assumes that the difference with rank i is positive with
-    probability 1 / (1 + exp(-2 t i)). If the learners do not differ, t is 0. The limits of t are the values at which R+ has a
-    one-sided p-value of (1 - level) / 2. The limits of the correlation are its expected values at these two values of t. In
-    simulations with 15 and 30 normal, heavy-tailed and skewed differences, 95 % intervals covered the true value in 92.5 to
-    96.5 % of cases.
+    The interval is obtained by inverting the Wilcoxon test under the model that the difference with rank i is positive with
+    probability 1 / (1 + exp(-2 t i)). If the learners do not differ, t is 0. The limits for t are the values at which R+ has a
+    one-sided p-value of (1 - level) / 2. The limits for the correlation are its expected values at these two values of t. In
+    simulations with 15 and 30 normal, heavy-tailed and skewed differences, the coverage of 95 % intervals was between 92.5 %
+    and 96.5 %.
 
     Examples
     --------
@@ -450,8 +449,8 @@ def build_rank_biserial(
     """Build the rank-biserial correlation of signed ranks, with an interval obtained by inverting the Wilcoxon test.
 
     The limits agree with `p_value`, the p-value of the exact test, and are exact for up to 60 differences. If `p_value` is NaN,
-    they are based on the normal approximation with the given continuity correction and variance factor. `rank_total` is the sum
-    of all ranks, including the ranks of zero differences.
+    the limits are based on the normal approximation with the given continuity correction and variance factor. `rank_total` is
+    the sum of all ranks, including those of zero differences.
     """
     ranks, total = np.abs(signed_ranks), float(np.abs(signed_ranks).sum() if rank_total is None else rank_total)
     plus, minus = float(ranks[signed_ranks > 0].sum()), float(ranks[signed_ranks < 0].sum())
@@ -464,7 +463,7 @@ def build_rank_biserial(
 
 @dataclass(frozen=True)
 class _TiltedSigns:
-    """Model of the signs of the ranks: rank i is positive with probability 1 / (1 + exp(-2 t i))."""
+    """Model for the signs of the ranks, in which rank i is positive with probability 1 / (1 + exp(-2 t i))."""
 
     ranks: FloatArray
     tail: float
@@ -473,7 +472,7 @@ class _TiltedSigns:
     variance_factor: float
 
     def find_lower_limit(self, plus: float) -> float:
-        """Compute E(R+ - R-) for the t at which R+ is at least `plus` with probability `tail`."""
+        """Compute E(R+ - R-) at the t for which P(R+ >= `plus`) equals `tail`."""
         from scipy.optimize import brentq
 
         if plus == 0:

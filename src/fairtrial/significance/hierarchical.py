@@ -1,7 +1,7 @@
-"""Bayesian hierarchical model of correlated folds within data sets, and of data sets within a population.
+"""Bayesian hierarchical model for correlated folds within data sets and data sets within a population.
 
-The model is that of Corani, Benavoli, Demšar, Mangili and Zaffalon (2017). A Gibbs sampler with slice steps draws from the
-posterior. Stan is not needed.
+The model is that of Corani, Benavoli, Demšar, Mangili and Zaffalon (2017). A Gibbs sampler with slice-sampling steps draws from
+the posterior, so Stan is not required.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _POPULATION = ("mu0", "sigma0", "nu")
 
 @dataclass(frozen=True)
 class HierarchicalPosterior(Posterior):
-    """Posterior of the difference between two learners on the next data set.
+    """Posterior for the difference between two learners on the next data set.
 
-    This class adds `population` and `dataset_rows` to the attributes of `Posterior`.
+    In addition to the attributes of `Posterior`, this class has `population` and `dataset_rows`.
 
     Attributes
     ----------
     test, p_first, p_rope, p_second, rope, n, scope, mean, scale, df, better, parameters, caveats, draws
         See `Posterior`.
     population : ndarray of shape (samples, 3)
-        Posterior draws of mu0, sigma0 and nu, the parameters of the population of data sets.
+        Posterior draws of mu0, sigma0 and nu, the parameters of the distribution of data set means.
     dataset_rows : tuple of tuple
         Rows of the data frame that `datasets` returns.
 
@@ -66,7 +66,7 @@ class HierarchicalPosterior(Posterior):
     def datasets(self) -> pd.DataFrame:
         """Return the observed and the shrunken mean difference on each data set.
 
-        The columns `low` and `high` contain 95 % credible limits of the true mean difference.
+        The columns `low` and `high` contain 95 % credible limits for the true mean difference.
         """
         import pandas as pd
 
@@ -112,20 +112,20 @@ def hierarchical(
     warm_up: int = 1000,
     seed: int = 0,
 ) -> HierarchicalPosterior:
-    """Compare two learners over several data sets, using a Bayesian hierarchical model of all folds.
+    """Compare two learners over several data sets with a Bayesian hierarchical model.
 
     Parameters
     ----------
     a, b : DataFrame or array-like of shape (q, n)
-        Scores of the two learners, with one row per data set and one column for each fold of each repeat.
+        Fold scores of the two learners, with one row per data set and one column for each fold of each repeat.
     test_fraction : float
-        Proportion of rows in each test set. It serves as the assumed correlation rho between folds.
+        Proportion of rows in each test set. It is used as the correlation rho between folds.
     rope : float, default 0
         Half-width of the region of practical equivalence.
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     alpha, beta : (float, float)
-        Bounds of the uniform priors on the shape (`alpha`) and the rate (`beta`) of the gamma distribution of nu - 1.
+        Bounds of the uniform priors on the shape (`alpha`) and rate (`beta`) of the gamma prior on nu - 1.
     chains : int, default 4
         Number of Markov chains.
     samples : int, default 2000
@@ -133,22 +133,22 @@ def hierarchical(
     warm_up : int, default 1000
         Number of draws discarded at the start of each chain.
     seed : int, default 0
-        Seed of the random numbers.
+        Random seed.
 
     Returns
     -------
     HierarchicalPosterior
         The probabilities refer to the next data set. `p_first` is the probability that the first learner is better, `p_rope`
-        that both are practically equivalent, and `p_second` that the second is better. `parameters` contains the medians of
-        mu0, sigma0 and nu, R-hat, and the effective sample size. It also contains the proportion of draws in which each region
-        is the most probable one (`most_first`, `most_rope` and `most_second`), as in the package baycomp. If R-hat exceeds
-        1.05, a caveat is added.
+        that both are practically equivalent, and `p_second` that the second learner is better. `parameters` contains the
+        posterior medians of mu0, sigma0 and nu, the largest R-hat, and the smallest effective sample size. It also contains the
+        proportion of draws in which each region is the most probable (`most_first`, `most_rope` and `most_second`), as in the
+        baycomp package. A caveat is added if R-hat exceeds 1.05.
 
     Notes
     -----
-    The model of the differences x_i on data set i is:
+    The model for the vector of differences x_i on data set i is:
 
-    - x_i ~ normal with mean mu_i, standard deviation sigma_i and correlation rho between folds,
+    - x_i ~ multivariate normal with mean mu_i, standard deviation sigma_i and correlation rho between folds,
     - mu_i ~ Student(nu, mu0, sigma0), sigma_i ~ uniform up to 1000 times the mean standard deviation within data sets,
     - mu0 ~ uniform between minus and plus the largest absolute difference, sigma0 ~ uniform up to 1000 times the standard
       deviation of the means,
@@ -213,7 +213,7 @@ def _check_sampler(
 
 @dataclass(frozen=True)
 class _FoldStatistics:
-    """Sufficient statistics of the folds (means and sums of squares per data set) and the bounds of the priors.
+    """Sufficient statistics for the folds (means and sums of squares per data set), and scales for the priors.
 
     The equicorrelated normal likelihood of n folds depends only on these statistics. The mean has variance sigma^2 (1 + (n - 1)
     rho) / n. The sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
@@ -233,7 +233,7 @@ class _FoldStatistics:
         return (1 + (self.folds - 1) * self.rho) / self.folds
 
     def compute_bounds(self) -> FloatArray:
-        """Compute the bounds of the priors: smallest and largest sigma_i, largest sigma0, and largest |mu0|."""
+        """Compute the prior bounds: smallest and largest sigma_i, largest sigma0, and largest |mu0|."""
         return np.array([_LEAST_SD * self.within, _WIDE * self.within, _WIDE * self.among, self.largest])
 
 
@@ -249,7 +249,6 @@ def _summarise_folds(delta: FloatArray, rho: float) -> _FoldStatistics:
 
 
 def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: FloatArray) -> FloatArray:
-    """Compute the log likelihood of the folds of each data set."""
     n, rho = statistics.folds, statistics.rho
     logdet = (n - 1) * np.log1p(-rho) + np.log1p((n - 1) * rho)
     quadratic = statistics.squares / (1 - rho) + (statistics.means - mu) ** 2 / statistics.mean_variance
@@ -259,7 +258,7 @@ def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: 
 def _run_chains(
     statistics: _FoldStatistics, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Sample the means of the data sets (chains x samples x q) and the parameters mu0, sigma0, nu (chains x samples x 3)."""
+    """Draw the data set means (chains x samples x q) and mu0, sigma0 and nu (chains x samples x 3) from the posterior."""
 
     def run_numbered_chain(number: int, _: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, number])
@@ -364,7 +363,7 @@ def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, n
 
 
 def compute_r_hat(chains: FloatArray) -> float:
-    """Compute the split R-hat of a parameter (Gelman et al. 2013). It is close to 1 if the chains agree."""
+    """Compute the split R-hat of a parameter (Gelman et al. 2013), which is close to 1 if the chains agree."""
     half = chains.shape[1] // 2
     halves = np.concatenate([chains[:, :half], chains[:, -half:]])
     within = halves.var(axis=1, ddof=1).mean()

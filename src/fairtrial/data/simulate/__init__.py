@@ -1,4 +1,4 @@
-"""Simulated populations with known Bayes error: the flu domain, Gaussian mixtures, and the waveform problem."""
+"""Simulated populations with a known Bayes error: the flu domain, Gaussian mixtures, and the waveform problem."""
 
 from fairtrial.data.simulate.flu import Flu, FluPopulation, age_group, flu_environments
 from fairtrial.data.simulate.gaussians import GaussianMixture, Ringnorm, Twonorm

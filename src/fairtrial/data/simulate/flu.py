@@ -1,13 +1,13 @@
 """The flu domain: simulated flu patients who recover normally or develop complications, in changing populations.
 
-Japkowicz's tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the kind of each distribution, and the
-direction of every change. It shows the probabilities only in figures. The following facts are from the tutorial. There are six
-age groups. Ages are uniformly distributed in the first five groups and exponentially distributed in the last. Social position
-and severity have normal distributions with mean 2 and variance 0.75. The hidden condition "delicate" is more frequent in older
-patients. Delicate patients and poor patients have worse health than others. Infants, the elderly, and patients with strong
-symptoms or poor health have more complications than others. All other numbers in this file were chosen to match the tutorial
-approximately. The class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations are close
-to those in the tutorial.
+Japkowicz's tutorial (after Alaiz-Rodriguez and Japkowicz 2008) states the attributes, the type of each distribution, and the
+direction of every change. It shows the probabilities only in figures. The following details are from the tutorial. There are
+six age groups. Ages are uniformly distributed in the first five groups and exponentially distributed in the last. Social
+position and severity have normal distributions with mean 2 and variance 0.75. The hidden condition "delicate" is more frequent
+in older patients. Delicate patients and poor patients have worse health than others. Infants, the elderly, and patients with
+strong symptoms or poor health have more complications than others. All other values in this module were chosen to match the
+tutorial approximately. The class proportions, the Bayes errors and the errors of a one-attribute rule in the eight populations
+are close to those in the tutorial.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def compute_delicate_probability(age: FloatArray) -> FloatArray:
 def compute_health_mean(is_delicate: FloatArray, social: IntArray, decline: float) -> FloatArray:
     """Compute the mean of general health, from 1 (good) to 3 (poor).
 
-    Social positions are levels from 0 (rich) to 2 (poor).
+    Social position is coded from 0 (rich) to 2 (poor).
     """
     return np.asarray(1.57 + 0.7 * is_delicate + 0.25 * (social - 1) + decline)
 
@@ -130,11 +130,11 @@ def compute_remission_probability(
 ) -> FloatArray:
     """Compute the probability of normal remission.
 
-    Severity, health and social position are levels from 0 to 2.
+    Severity, health and social position are coded from 0 to 2.
 
     Under the definition "FC" (fewer complications), normal remission is likely over a wider range of ages than usual. Under the
-    definition "MC" (more complications), it is less likely than usual from 35 to 65 years, for poor patients, and for patients
-    with strong symptoms.
+    definition "MC" (more complications), it is less likely than usual for patients aged 35 to 64, for poor patients, and for
+    patients with strong symptoms.
     """
     from scipy.special import expit
 
@@ -168,7 +168,7 @@ class Flu(Population):
 
     The attributes are age, severity of symptoms, general health and social position. The domain reconstructs the drift study in
     Japkowicz's tutorial (after Alaiz-Rodríguez & Japkowicz 2008), which shows the probabilities only in figures. The structure
-    and the direction of all changes come from the tutorial. The numbers were chosen for fairtrial.
+    of the domain and the direction of all changes come from the tutorial. The numerical values were chosen for fairtrial.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ class Flu(Population):
     definition : {"usual", "MC", "FC"}, default "usual"
         Class definition: usual, more complications, or fewer complications.
     coding : {"categories", "groups", "numbers"}, default "categories"
-        "categories": age in years, other attributes as names. "groups": age as a group, other attributes as names. "numbers":
-        age in years, other attributes as numbers from 1 (light, good, rich) to 3.
+        "categories": age in years, other attributes as category names. "groups": age group and other attributes as category
+        names. "numbers": age in years, other attributes as numbers from 1 (light, good, rich) to 3.
 
     Examples
     --------
@@ -277,13 +277,13 @@ def flu_environments(
     *,
     coding: Coding = "categories",
 ) -> dict[str, Flu]:
-    """Build the environments of one of the three drift experiments that `Flu` reconstructs.
+    """Build the environments for one of the three drift experiments that `Flu` reconstructs.
 
     Parameters
     ----------
     kind : {"populations", "missing", "definitions"}, default "populations"
-        "populations": all eight populations. "missing": populations without one or two age groups. "definitions": class
-        definitions with more or with fewer complications.
+        "populations": all eight populations. "missing": populations in which one or two age groups are missing. "definitions":
+        class definitions with more or fewer complications.
     coding : {"categories", "groups", "numbers"}, default "categories"
         Coding of the attributes, as in `Flu`.
 
@@ -346,7 +346,7 @@ def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
 
 @cache
 def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
-    """Compute the probability mass and the remission probability of each combination of age and levels."""
+    """Compute the probability mass and the remission probability for each combination of age and attribute levels."""
     people, levels = flu._people, np.arange(3)
     age = np.concatenate([_compute_ages(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
     weak = compute_delicate_probability(age)[:, None, None]
@@ -366,9 +366,9 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute the probability mass and the remission probability by age group.
+    """Compute the probability mass and the remission probability for each combination of age group and attribute levels.
 
-    In a missing group, all ages have equal weight in the remission probability.
+    In a missing group, the remission probability is the unweighted mean over all ages.
     """
     mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
@@ -379,7 +379,7 @@ def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
 
 
 def _compute_level_probabilities(mean: FloatArray, variance: float) -> FloatArray:
-    """Compute the probabilities of the three levels of a rounded, clipped normal variable, along the last axis."""
+    """Compute the probabilities of the three levels of a normal variable that is rounded and clipped, along the last axis."""
     from scipy.special import ndtr
 
     below, upper = ndtr((1.5 - mean) / variance**0.5), ndtr((2.5 - mean) / variance**0.5)
@@ -393,7 +393,7 @@ def _check_has_column(frame: pd.DataFrame, name: str) -> str:
 
 
 def _encode_levels(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
-    """Encode a column of names, or of the corresponding numbers, as level indices."""
+    """Encode a column that contains level names, or the corresponding numbers, as level indices."""
     codes_by_value = {value: code for listed in (names, numbers) for code, value in enumerate(listed)}
     codes = column.astype(object).map(codes_by_value)
     if codes.isna().any():

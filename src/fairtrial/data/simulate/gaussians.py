@@ -88,7 +88,7 @@ class GaussianMixture(Population):
         return table, self._class_of[component]
 
     def _log_joint(self, values: FloatArray) -> FloatArray:
-        """Compute the logarithm of prior times density, with one column per component."""
+        """Compute the logarithm of the prior times the density, with one column per component."""
         from scipy.linalg import solve_triangular
 
         columns = []
@@ -108,7 +108,7 @@ class GaussianMixture(Population):
         return np.asarray(summed / summed.sum(axis=1, keepdims=True))
 
     def best_error(self, accuracy: float = 5e-4) -> BestError:
-        """Compute the error rate of the Bayes classifier, with its numerical accuracy.
+        """Compute the error rate of the Bayes classifier and its numerical accuracy.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class GaussianMixture(Population):
         Returns
         -------
         BestError
-            Bayes error, with the accuracy that was reached.
+            Bayes error and the accuracy that was achieved.
         """
         _check.check_between("accuracy", accuracy, 0, 1)
         if len(self.classes) == 1:
@@ -155,7 +155,8 @@ def _compute_univariate_error(line: GaussianMixture) -> float:
 
 @cache
 def _estimate_error(mixture: GaussianMixture, accuracy: float) -> BestError:
-    """Estimate the Bayes error as the mean of 1 minus the largest class probability, which varies less than an error rate."""
+    """Estimate the Bayes error as the mean of 1 minus the largest class probability. It varies less than an observed error
+    rate."""
     rng, total, squares, n, reached = np.random.default_rng(0), 0.0, 0.0, 0, np.inf
     for _ in range(_MAX_BLOCKS):
         left = 1 - mixture._compute_class_probabilities(mixture._log_joint(mixture._draw(_BLOCK, rng)[0])).max(axis=1)
@@ -221,7 +222,7 @@ def _to_tuples(array: FloatArray) -> Any:
 
 @dataclass(frozen=True)
 class _TwoGaussians(Population):
-    """Two Gaussian classes with equal priors."""
+    """Base class of problems that consist of two Gaussian classes with equal priors."""
 
     attributes: int = 20
 
@@ -253,7 +254,7 @@ class Twonorm(_TwoGaussians):
     """Breiman's twonorm: two Gaussian classes with unit covariance.
 
     Class 1 has mean (a, ..., a) and class 2 has mean (-a, ..., -a), with a = 2 / sqrt(attributes). The decision boundary of the
-    Bayes classifier is a hyperplane. The error rate is 2.28 % (Breiman 1996: 2.3 %) for any number of attributes.
+    Bayes classifier is a hyperplane. The Bayes error is 2.28 % (Breiman 1996: 2.3 %) for any number of attributes.
 
     Parameters
     ----------
@@ -275,7 +276,7 @@ class Twonorm(_TwoGaussians):
         return GaussianMixture(means=[a, -a])
 
     def best_error(self) -> BestError:
-        """Compute the Bayes error as a tail probability of the normal distribution."""
+        """Compute the Bayes error, which is a tail probability of the normal distribution."""
         return self.mixture.best_error()
 
 
@@ -284,8 +285,8 @@ class Ringnorm(_TwoGaussians):
     """Breiman's ringnorm: one Gaussian class inside another.
 
     Class 1 has mean 0 and covariance 4 I. Class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
-    Breiman (1996) uses shift 2 and states an error of 1.3 %. The exact value is 1.24 %. R's mlbench uses shift 1, with an error
-    of 1.50 %.
+    Breiman (1996) uses a shift of 2 and reports a Bayes error of 1.3 %. The exact value is 1.24 %. The R package mlbench uses a
+    shift of 1, for which the Bayes error is 1.50 %.
 
     Parameters
     ----------

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BestError:
-    """The error rate of the Bayes classifier and the numerical accuracy of this rate.
+    """The error rate of the Bayes classifier and its numerical accuracy.
 
     Attributes
     ----------
     value : float
         Error rate, from 0 to 1.
     accuracy : float
-        Largest expected deviation from the true value: 0 for a closed form, three standard errors for a Monte Carlo estimate.
+        Largest expected deviation from the true value: 0 for a closed-form result, three standard errors for a Monte Carlo
+        estimate.
     method : str
         How the value was computed.
 
@@ -65,7 +66,7 @@ class Population:
         raise NotImplementedError
 
     def _draw(self, n: int, rng: np.random.Generator) -> tuple[Any, IntArray]:
-        """Draw a table of n rows and their class codes."""
+        """Draw n rows and their class codes."""
         raise NotImplementedError
 
     def _compute_posterior(self, frame: pd.DataFrame) -> FloatArray:
@@ -73,7 +74,7 @@ class Population:
         raise NotImplementedError
 
     def best_error(self) -> BestError:
-        """Compute the error rate of the Bayes classifier, with its numerical accuracy."""
+        """Compute the error rate of the Bayes classifier and its numerical accuracy."""
         raise NotImplementedError
 
     @property
@@ -161,7 +162,7 @@ def check_numeric_table(frame: pd.DataFrame, attributes: int) -> FloatArray:
 
 
 def _to_frame(table: Any) -> pd.DataFrame:
-    """Convert a matrix to a frame with columns x1, x2, and so on. Return a frame unchanged."""
+    """Convert a matrix to a data frame with columns x1, x2, and so on. Return a data frame unchanged."""
     import pandas as pd
 
     if isinstance(table, pd.DataFrame):

@@ -1,4 +1,4 @@
-"""Simulated scores of pairs of models, as in Berrar (2014). The first model of each pair is better."""
+"""Simulated scores for pairs of models, as in Berrar (2014). The first model in each pair is the better one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairtrial.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class RankedPairs:
-    """Scores of pairs of models, with one row per pair and one column per case.
+    """Simulated scores for pairs of models, with one row per pair and one column per case.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class RankedPairs:
 
 @dataclass(frozen=True)
 class RankingPairs:
-    """Pairs of models in the synthetic experiments of Berrar (2014, section 4.1).
+    """Pairs of models from the synthetic experiments of Berrar (2014, section 4.1).
 
     The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1], and cases with a score of at least 0.5
     are positive. The better model has these scores, except that some are replaced with new uniform numbers. The worse model has
@@ -53,7 +53,7 @@ class RankingPairs:
     cases : int, default 100
         Number of cases.
     replaced : int, default 10
-        Number of scores to replace for each model. It must be at most half of the number of cases.
+        Number of scores to replace for each model, at most half the number of cases.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class RankingPairs:
             raise InputError(f"replaced must be at most half of the {self.cases} cases, got {self.replaced}")
 
     def sample(self, pairs: int, rng: Any = None) -> RankedPairs:
-        """Draw independent pairs.
+        """Draw independent pairs of models.
 
         Parameters
         ----------
         pairs : int
-            Number of pairs.
+            Number of pairs of models.
         rng : int or numpy.random.Generator, optional
             Seed or generator.
 

@@ -26,9 +26,9 @@ class Waveform(Population):
     """The waveform problem: each class is a random mixture of two of three waves, with noise.
 
     Each row contains u w_a + (1 - u) w_b at 21 points, plus standard normal noise, where u is uniform on [0, 1]. The waves are
-    triangles of height 6 that peak at the points 11, 15 and 7. Class 1 mixes the first and second wave, class 2 mixes the first
-    and third, and class 3 mixes the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %. The
-    exact value is 13.29 %.
+    triangles of height 6 that peak at points 11, 15 and 7. Class 1 mixes the first and second waves, class 2 the first and
+    third, and class 3 the second and third (Breiman et al. 1984). The book states a Bayes error of about 14 %. The exact value
+    is 13.29 %.
 
     Parameters
     ----------
@@ -70,14 +70,15 @@ class Waveform(Population):
         return np.asarray(densities / densities.sum(axis=1, keepdims=True))
 
     def best_error(self) -> BestError:
-        """Compute the Bayes error as an integral over the plane that contains the three waves."""
+        """Compute the Bayes error by integration over the plane that contains the three waves."""
         return BestError(_compute_waveform_error(), 1e-6, "numerical integration")
 
 
 def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
     """Compute the log density of each class, up to a constant.
 
-    A row of a class is a uniformly distributed point on the line segment between two waves, plus standard normal noise.
+    Each row is a uniformly distributed point on the line segment between the two waves of its class, plus standard normal
+    noise.
     """
     columns = []
     for a, b in _PAIRS:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     title="Accuracy on imbalanced data",
     looks_for=f"accuracy or error rate as the deciding measure on data sets whose largest class has at least "
     f"{MAX_IMBALANCE_RATIO:g} times as many rows as the smallest class",
-    why="A classifier that always predicts the largest class has a high accuracy. Differences on the small class hardly "
-    "change the accuracy, although this class often matters most.",
-    remedy="use balanced accuracy, MCC, AUC or the H measure as the deciding measure",
+    why="On imbalanced data, a classifier that always predicts the largest class has a high accuracy. Performance on the "
+    "smallest class hardly affects accuracy, although this class often matters most.",
+    remedy="use balanced accuracy, MCC, AUC or the H-measure as the deciding measure",
     cite="Japkowicz & Shah 2011; He & Garcia 2009",
     texts={
         "other measure": "the deciding measure is {measure}, not accuracy.",
@@ -79,15 +79,15 @@ def check_imbalance(source: ReportSource) -> CheckAnswer:
 @check(
     "FT003",
     title="Tiny classes",
-    looks_for=f"classes with fewer rows than folds, or with fewer than {MIN_CLASS_ROWS} rows",
-    why="Some test sets then lack the class, so measures of the class are undefined there. A rate over a few rows changes by a "
-    "large step with each row.",
-    remedy="add rows or leave out the class; in a study, fewer folds or pooled test rows also help",
+    looks_for=f"classes with fewer rows than there are folds, or with fewer than {MIN_CLASS_ROWS} rows",
+    why="Some test sets then contain no rows of the class, so the measures for this class are undefined there. A rate based on "
+    "only a few rows changes considerably with each row.",
+    remedy="add rows or exclude the class; in a study, you can also use fewer folds or pool the test rows",
     cite="Forman & Scholz 2010",
     texts={
         "passed": "every class has enough rows.",
         "raised": "class {label!r} has only {rows:count row}.",
-        "raised many": "some classes of {datasets} are tiny: class {label!r} of {worst} has only {rows:count row}.",
+        "raised many": "some classes in {datasets} are tiny: class {label!r} in {worst} has only {rows:count row}.",
     },
     serves=("study", "judgement"),
 )
@@ -161,14 +161,14 @@ def check_few_rows(source: ReportSource) -> CheckAnswer:
 @check(
     "FT005",
     title="Known corrupted data files",
-    looks_for="data sets whose values equal those of published files that are known to be corrupted",
-    why="Some files in circulation have lost their decimal points or have wrong classes. Results on such files do not "
+    looks_for="data sets that match published files known to be corrupted",
+    why="Some published files have lost their decimal points or contain wrong class labels. Results on such files do not "
     "apply to the original data.",
-    remedy="use the source that the table names",
+    remedy="use the source named in the table",
     cite="Sambasivan et al. 2021",
     texts={
-        "not applicable": "the attributes of the data sets and their sources are unknown.",
-        "passed": "no data set is a file that is known to be corrupted.",
+        "not applicable": "the attributes and sources of the data sets are unknown.",
+        "passed": "no data set matches a file that is known to be corrupted.",
         "raised": "{datasets} {datasets:is} known to be corrupted.",
     },
     affects_answer=True,

@@ -24,19 +24,19 @@ LONG_ENOUGH = 0.2
 @check(
     "FT009",
     title="Failures imputed or data sets excluded",
-    looks_for="trials that failed: error, timeout, out of memory or crash",
-    why="Failures are rarely distributed at random over learners and data sets, so the treatment of failed trials can "
+    looks_for="trials that failed (error, timeout, out of memory or crash)",
+    why="Failures are rarely distributed at random over learners and data sets, so the handling of failed trials can "
     "determine which learner is best.",
-    remedy="run the failed trials again (fairtrial run --retry STATUS), raise the resource limits, or compare the verdicts "
-    "under each policy ([verdict] failures)",
+    remedy="rerun the failed trials (fairtrial run --retry STATUS), raise the resource limits, or compare the verdicts under "
+    "each failure policy ([verdict] failures)",
     cite="Rubin 1976",
     texts={
         "passed": "no trial failed.",
-        "exclude": ("trials of {learners} failed on {datasets}. The verdict leaves out data sets on which a learner failed."),
+        "exclude": ("trials of {learners} failed on {datasets}. The verdict excludes data sets on which a learner failed."),
         "worst-rank": (
-            "trials of {learners} failed on {datasets}. A learner gets the worst rank on a data set on which it failed."
+            "trials of {learners} failed on {datasets}. A learner that failed on a data set gets the worst rank there."
         ),
-        "trivial": "trials of {learners} failed on {datasets}. A failed trial counts as the trivial classifier.",
+        "trivial": "trials of {learners} failed on {datasets}. A failed trial gets the score of the trivial classifier.",
     },
     affects_answer=True,
 )
@@ -57,8 +57,8 @@ def check_failures(source: ReportSource) -> CheckAnswer:
     "FT011",
     title="Incomplete study",
     looks_for="planned trials that have not run",
-    why="The trials that have run are rarely a fair sample of the plan: fast learners and small data sets come first. "
-    "Stopping when the result looks favourable also biases the comparison.",
+    why="The trials that have run are rarely a representative sample of the planned trials: fast learners and small data sets "
+    "come first. Stopping when the result looks favourable also biases the comparison.",
     remedy="let the study finish: rerun fairtrial run to resume it",
     cite="Simmons, Nelson & Simonsohn 2011",
     texts={
@@ -89,12 +89,12 @@ def check_incomplete(source: ReportSource) -> CheckAnswer:
     looks_for="trials in which the learner issued a warning, e.g. scikit-learn's ConvergenceWarning. If fairtrial issues the "
     "same warning for all learners under a condition, the warning is reported but does not raise the check",
     why="A learner that did not converge may perform worse than it could, and warnings often indicate incorrect use.",
-    remedy="follow the advice of the warning (more iterations, scaled attributes), then run the study again",
+    remedy="follow the advice in the warning (e.g. more iterations, scaled attributes), then rerun the study",
     cite="Pedregosa et al. 2011",
     texts={
-        "not applicable": "a file of predictions has no warnings.",
+        "not applicable": "a prediction file does not record warnings.",
         "passed": "no learner issued a warning.",
-        "condition": "no learner issued a warning; under {conditions} the condition did: {warning}",
+        "condition": "no learner issued a warning, but fairtrial issued one under {conditions}: {warning}",
         "raised": "{learners} issued warnings. The most frequent one is from {worst} (in {trials:count trial}): {warning}",
     },
 )
@@ -158,18 +158,18 @@ def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.N
 @check(
     "FT019",
     title="Oversubscribed timing",
-    looks_for=f"data sets and learners whose fitting took much longer than its CPU time, if the median fit takes at least "
-    f"{LONG_ENOUGH:g} seconds",
-    why="The computer had more work than cores, or the learner waited. Wall-clock times then depend more on the load than on "
-    "the learner.",
-    remedy="compare CPU times, or measure times again on an idle computer with fewer jobs",
+    looks_for="combinations of data set and learner for which fitting took much longer than its CPU time, if the median "
+    f"fitting time is at least {LONG_ENOUGH:g} seconds",
+    why="The computer ran more processes than it has cores, or the learner had to wait. Wall-clock times then depend more on "
+    "the system load than on the learner.",
+    remedy="compare CPU times, or repeat the timing on an idle computer with fewer jobs",
     cite="Hoefler & Belli 2015",
     texts={
         "not applicable": "the times are unknown.",
         "passed": "no fit took much longer than its CPU time.",
         "raised": (
-            "fitting {learners} took much longer than its CPU time: {learner} on {dataset} took {wall:.3g} seconds, "
-            "{cpu:.3g} of them CPU time."
+            "fitting took much longer than its CPU time for {learners}: {learner} on {dataset} took {wall:.3g} seconds, but "
+            "only {cpu:.3g} seconds of CPU time."
         ),
     },
 )
@@ -198,10 +198,10 @@ def check_timing(source: ReportSource) -> CheckAnswer:
 @check(
     "FT022",
     title="Versions that differ between runs",
-    looks_for="packages whose version is not the same in all runs of the study",
-    why="A different version may split, fit or score differently. Differences between learners may then be differences between "
-    "versions.",
-    remedy="run the study again with the versions in the section 'How to reproduce', and store it in another file",
+    looks_for="packages whose version differs between runs of the study",
+    why="Different package versions may split, fit or score differently. Differences between learners may then be due to "
+    "different versions.",
+    remedy="rerun the study with the versions listed in the section 'How to reproduce', and store the results in a new file",
     cite="Sandve et al. 2013",
     texts={
         "not applicable": "the versions of the runs are unknown.",

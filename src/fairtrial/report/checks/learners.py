@@ -26,17 +26,19 @@ TRIVIAL = ("DummyClassifier",)
 @check(
     "FT007",
     title="Tuning on the test set",
-    looks_for="learners of the same Python class that differ only in parameters and are not tuned inside the folds",
-    why="Choosing the best of several settings by their test scores is tuning on the test set, so the score of the chosen "
-    "setting is too optimistic. The check cannot detect parameters that were chosen on the same data before the study.",
+    looks_for="learners of the same Python class that differ only in their parameters and are not tuned inside the folds",
+    why="Choosing the best of several settings by test score amounts to tuning on the test set, so the score of the chosen "
+    "setting is optimistic. The check cannot detect parameters that were chosen on the same data before the study.",
     remedy="declare one learner with tune = {grid = ...}, which is tuned inside each training set; ignore this check if you "
     "want to compare the settings themselves",
     cite="Varma & Simon 2006; Cawley & Talbot 2010",
     texts={
-        "not applicable": "a file of predictions does not show how the models were tuned.",
-        "passed": "no learner class is used with more than one setting.",
+        "not applicable": "a prediction file does not record how the models were tuned.",
+        "passed": "no learner class is used with more than one parameter setting.",
         "tuned": "{learners} {learners:is} tuned inside each training set.",
-        "raised": "{learners} are settings of one class: choosing the best by this report is tuning on the test set.",
+        "raised": (
+            "{learners} differ only in their parameters: choosing the best one by test score amounts to tuning on the test set."
+        ),
     },
     affects_answer=True,
 )
@@ -90,12 +92,13 @@ def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], 
     texts={
         "not applicable": "there are no scores to compare with a baseline.",
         "no baseline": (
-            "no learner is trivial, and {measure} has no known chance level, so it is unknown whether anything was learned."
+            "the study has no trivial classifier, and {measure} has no known chance level, so it is unknown whether the "
+            "learners beat chance."
         ),
-        "passed": "on every data set, some learner beats {baseline} in {measure}.",
+        "passed": "on every data set, at least one learner beats {baseline} in {measure}.",
         "raised": (
-            "no learner beats {baseline} on {datasets}. On {worst}, the best {measure} is {best:.3f}; {baseline} has "
-            "{trivial:.3f}."
+            "no learner beats {baseline} on {datasets}. On {worst}, the best {measure} is {best:.3f}, compared with "
+            "{trivial:.3f} for {baseline}."
         ),
     },
 )

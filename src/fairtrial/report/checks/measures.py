@@ -47,16 +47,16 @@ UNDEFINED = 0.1
 @check(
     "FT010",
     title="ROC curves that cross",
-    looks_for="ROC curves that cross on data sets with two classes, if AUC is a declared measure. The check compares pairs of "
-    f"the {MOST_CURVES} best learners. Each curve must lie above the other by an area of {CROSSED:g} or more, and by more than "
-    "the standard error of AUC",
-    why="AUC averages over all thresholds. If curves cross, AUC hides that the better learner depends on costs and class "
-    "proportions.",
-    remedy="look at the ROC curves and cost curves; use the H-measure, the partial AUC or the costs of the application",
+    looks_for="ROC curves that cross on two-class data sets, if AUC is a declared measure. The check compares all pairs of "
+    f"the {MOST_CURVES} best learners. Each curve of a pair must lie above the other by an area of at least {CROSSED:g}, and "
+    "the area must not be smaller than the standard error of either AUC",
+    why="AUC averages over all thresholds. If two curves cross, the costs and the class proportions determine which learner is "
+    "better, and AUC hides this.",
+    remedy="inspect the ROC curves and cost curves; use the H-measure, the partial AUC or the costs of the application",
     cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006; Hanley & McNeil 1982",
     texts={
-        "no area": "no area under the ROC curve is a declared measure.",
-        "no curves": "there are no two learners with an ROC curve on a two-class data set.",
+        "no area": "no declared measure is based on the area under the ROC curve.",
+        "no curves": "the study has no two-class data set, or only one learner.",
         "passed": "ROC curves do not cross by a relevant area on any two-class data set.",
         "raised": (
             "ROC curves cross on {datasets}. On {worst}, the curve of {first} lies above that of {second} by an area of "
@@ -163,15 +163,16 @@ def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArr
 @check(
     "FT013",
     title="Learners without the scores that a measure needs",
-    looks_for="learners that give no scores (or no probabilities) although a declared measure needs them",
-    why="The learner has no value for such a measure, so the learner is left out of rankings and verdicts by this measure.",
-    remedy="let the learner predict probabilities (probability=True, CalibratedClassifierCV), or use a measure of labels",
+    looks_for="learners that provide no scores (or no probabilities) although a declared measure needs them",
+    why="Such a measure is undefined for the learner, so rankings and verdicts on this measure exclude the learner.",
+    remedy="let the learner predict probabilities (probability=True, CalibratedClassifierCV), or use a measure of predicted "
+    "labels",
     cite="Fawcett 2006",
     texts={
         "not applicable": "no trial has predictions.",
         "passed": "every learner provides the predictions that the declared measures need.",
-        "raised one": "{learners} {learners:does} not give the scores or probabilities that {measures} needs.",
-        "raised many": "{learners} {learners:does} not give the scores or probabilities that {measures} need.",
+        "raised one": "{learners} {learners:does} not provide the scores or probabilities that {measures} needs.",
+        "raised many": "{learners} {learners:does} not provide the scores or probabilities that {measures} need.",
     },
 )
 def check_scores(source: ReportSource) -> CheckAnswer:
@@ -190,20 +191,19 @@ def check_scores(source: ReportSource) -> CheckAnswer:
 @check(
     "FT014",
     title="Badly calibrated probabilities that no measure evaluates",
-    looks_for=f"learners with a mean expected calibration error of {MISCALIBRATED:g} or more if no measure of probabilities is "
-    "declared",
-    why="Labels and ranks can be good although the probabilities are far from the observed frequencies. Decisions that use "
-    "the probabilities, e.g. with costs or other thresholds, can then be wrong.",
-    remedy="declare brier or log_loss, and calibrate the learner (CalibratedClassifierCV)",
+    looks_for=f"learners with a mean expected calibration error of at least {MISCALIBRATED:g}, if no declared measure "
+    "evaluates probabilities",
+    why="Predicted labels and rankings can be good even if the probabilities are far from the observed frequencies. Decisions "
+    "based on the probabilities, e.g. with costs or a different threshold, can then be wrong.",
+    remedy="declare the Brier score or log loss as a measure, and calibrate the learner (CalibratedClassifierCV)",
     cite="Niculescu-Mizil & Caruana 2005; Guo et al. 2017",
     texts={
         "judged": "the declared measure {measure} evaluates the probabilities.",
-        "not applicable": "no learner gives probabilities.",
-        "passed": "no measure of probabilities is declared, but the probabilities are well calibrated.",
+        "not applicable": "no learner predicts probabilities.",
+        "passed": "no declared measure evaluates probabilities, but the probabilities are well calibrated.",
         "raised": (
-            "the probabilities of {learners} are badly calibrated, and no declared measure shows it. Those of {worst} are "
-            "off by "
-            "{error:.3f} on average."
+            "the probabilities of {learners} are badly calibrated, but no declared measure shows this. Those of {worst} are "
+            "off by {error:.3f} on average."
         ),
     },
 )
@@ -242,15 +242,16 @@ def _compute_calibration_errors(results: Results) -> pd.DataFrame:
     "FT021",
     title="Measures undefined in many folds",
     looks_for=f"declared measures that are undefined for a learner in {100 * UNDEFINED:.0f} % or more of its successful trials",
-    why="The mean then leaves out some folds. The remaining folds may be easier, or may differ between learners.",
+    why="The mean then excludes some folds. The remaining folds may be easier, or may differ between learners.",
     remedy="use fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or choose a measure that is always "
     "defined",
     cite="Forman & Scholz 2010",
     texts={
         "not applicable": "no trial has predictions.",
-        "passed": "the declared measures are defined in all successful trials, or in nearly all.",
+        "passed": "the declared measures are defined in all or nearly all successful trials.",
         "raised": (
-            "{measures} {measures:is} undefined in many trials: {measure} of {learner} in {undefined} of {trials:count trial}."
+            "{measures} {measures:is} undefined in many trials: for {learner}, {measure} is undefined in {undefined} of "
+            "{trials:count trial}."
         ),
     },
 )

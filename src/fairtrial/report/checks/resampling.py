@@ -29,23 +29,23 @@ ONE_PARTITION = ("leave-one-out", "leave-group-out", "temporal", "given")
 @check(
     "FT004",
     title="Leaks between training and test rows",
-    looks_for="rows, or rows of the same group, in both the training set and the test set of a split",
-    why="A learner that was trained on a test row, or on another row of the same patient, may simply have memorized it.",
-    remedy="correct the splitter or the given folds. Look for rows with equal values before the study "
-    "(Dataset.X.duplicated()). Keep rows of one patient, document or day in one fold: declare "
+    looks_for="rows or groups that are in both the training set and the test set of a split",
+    why="If a test row, or another row of the same patient, is in the training set, the learner may simply have memorized it.",
+    remedy="correct the splitter or the given folds. Look for duplicate rows before the study "
+    "(Dataset.X.duplicated()). Keep all rows of a patient, document or day in the same fold: declare "
     '[data.NAME] groups = "COLUMN" and [resampling] scheme = "group" or "stratified-group"',
     cite="Kaufman et al. 2012",
     texts={
-        "not applicable": "a file of predictions does not show the training rows.",
-        "passed": "no row is in both sets of a split. Rows with equal values cannot be detected from a results file.",
-        "passed groups": "no row and no group is in both sets of a split.",
+        "not applicable": "a prediction file does not record the training rows.",
+        "passed": "no row is in both the training and the test set of a split. A results file does not reveal duplicate rows.",
+        "passed groups": "no row and no group is in both the training and the test set of a split.",
         "raised": (
-            "splits of {datasets} have test rows in the training set: one split of {worst} has {both} of {rows:count test row} "
-            "there."
+            "training sets of {datasets} contain test rows: in one split of {worst}, {both} of {rows:count test row} "
+            "{both:is} in the training set."
         ),
         "raised groups": (
-            "splits of {datasets} have rows of the same group ({column}) in both sets: one split of {worst} has "
-            "{groups:count group} in both."
+            "training and test sets of {datasets} contain rows of the same group ({column}): in one split of {worst}, "
+            "{groups:count group} {groups:is} in both sets."
         ),
     },
     affects_answer=True,
@@ -90,19 +90,19 @@ def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> Che
 @check(
     "FT006",
     title="DOB-SCV optimism",
-    looks_for="the scheme dob-scv",
-    why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On simulated "
-    "problems with known performance, its estimates of the balanced accuracy were on average 0.017 too high for the fold "
-    "models, and 0.013 too high for the model trained on all rows. Estimates from stratified folds had no bias for the fold "
-    "models, and were 0.005 too low for the model trained on all rows. DOB-SCV estimates vary less, so the root mean squared "
-    "errors were about equal.",
-    remedy="use repeated stratified folds to estimate how good a learner is; use DOB-SCV to compare with studies that used it, "
-    "and report that its scores are slightly too high",
+    looks_for="folds created by DOB-SCV",
+    why="DOB-SCV distributes near neighbours over all folds, so each test row has a similar row in the training set. On "
+    "simulated problems with known performance, its estimates of balanced accuracy were on average 0.017 too high for the "
+    "models fitted in the folds, and 0.013 too high for the model fitted to all rows. Estimates from stratified folds were "
+    "unbiased for the models fitted in the folds, and 0.005 too low for the model fitted to all rows. DOB-SCV estimates vary "
+    "less, so the root mean squared errors of both schemes were about equal.",
+    remedy="use repeated stratified folds to estimate the performance of a learner; use DOB-SCV to compare results with those "
+    "of studies that used it, and report that its scores are slightly too high",
     cite="Moreno-Torres, Sáez & Herrera 2012",
     texts={
         "not applicable": "the splits were given, so the scheme is unknown.",
         "passed": "the scheme is {scheme}, not DOB-SCV.",
-        "raised": "the folds are from DOB-SCV: as estimates for new rows, the scores are slightly too high.",
+        "raised": "the folds were created by DOB-SCV, so the scores are slightly too high as estimates for new rows.",
     },
 )
 def check_dob_scv(source: ReportSource) -> CheckAnswer:
@@ -118,14 +118,14 @@ def check_dob_scv(source: ReportSource) -> CheckAnswer:
     title="Rows never tested, or tested unequally often",
     looks_for="rows that are never tested, or tested more often than other rows, although the scheme should test all "
     "rows equally often",
-    why="Scores then depend more on some rows than on others, and do not depend on some rows at all.",
-    remedy="correct the given folds; in a file of predictions, predict every row in every repeat",
+    why="Scores then depend more on some rows than on others, and do not depend on untested rows at all.",
+    remedy="correct the given folds; in a prediction file, include a prediction for every row in every repeat",
     cite="Kohavi 1995",
     texts={
-        "not applicable": "the scheme {scheme} need not test all rows equally often.",
+        "not applicable": "the {scheme} scheme need not test all rows equally often.",
         "passed": "all rows of a data set are tested equally often.",
         "raised": (
-            "rows of {datasets} are tested unequally often: of {rows:count row} of {worst}, {never} {never:is} never tested, "
+            "rows of {datasets} are tested unequally often: of {rows:count row} in {worst}, {never} {never:is} never tested, "
             "and others are tested up to {most} times."
         ),
     },
@@ -179,15 +179,17 @@ def check_repeats(source: ReportSource) -> CheckAnswer:
     "FT017",
     title="Noise in the labels of the test set",
     looks_for="conditions that change the labels of test rows",
-    why="Some correct predictions then count as errors, so the score falls even if the model is unchanged. This affects good "
-    "learners most. RLA and ELA then mix this effect with the effect of noise on training.",
+    why="Correct predictions on rows with a changed label count as errors, so the scores fall even if the model is unchanged. "
+    "This affects good learners most. RLA and ELA then confound this effect with the effect of noise on training.",
     remedy='declare class noise with part = "train" (the default); change test labels only to simulate concept change',
     cite="Sáez, Luengo & Herrera 2016; Frénay & Verleysen 2014",
     texts={
         "not applicable": "no condition changes the data.",
         "passed": "no condition changes the labels of test rows.",
-        "raised one": "{conditions} changes labels of test rows (fraction {proportion:.3f} on {dataset} under {condition}).",
-        "raised many": "{conditions} change labels of test rows (fraction {proportion:.3f} on {dataset} under {condition}).",
+        "raised one": "{conditions} changes the labels of some test rows (a fraction of {proportion:.3f} on {dataset}).",
+        "raised many": (
+            "{conditions} change the labels of some test rows (a fraction of {proportion:.3f} on {dataset} under {condition})."
+        ),
     },
 )
 def check_test_labels(source: ReportSource) -> CheckAnswer:

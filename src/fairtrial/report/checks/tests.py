@@ -32,17 +32,18 @@ SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
 @check(
     "FT001",
     title="Folds used as independent samples",
-    looks_for="splits of one data set that a test treats as independent cases",
-    why="Folds and repeats share training rows, so their scores vary less than scores on new data. A plain t test of these "
-    "scores too often finds differences that do not exist.",
-    remedy="use a test that allows for the overlap, such as corrected_resampled_t; to generalize to other data, add data sets",
+    looks_for="splits of one data set that a test treats as independent samples",
+    why="The training sets of different splits overlap, so the scores are correlated. A standard t test ignores this "
+    "correlation, and its type I error rate exceeds the nominal level.",
+    remedy="use a test that accounts for the overlap, such as the corrected resampled t test; to generalize to other data, add "
+    "data sets",
     cite="Nadeau & Bengio 2003; Bengio & Grandvalet 2004; Dietterich 1998",
     texts={
         "not applicable": "there is no comparison over data sets or splits.",
-        "passed": "each data set is one case, with the mean over its folds.",
-        "corrected": "the cases are overlapping splits of one data set, and {test} allows for the overlap.",
-        "runs": "the cases are runs with different seeds on the same rows, as stated.",
-        "raised": "the cases are overlapping splits of one data set, but {test} treats them as independent.",
+        "passed": "each data set contributes one value, the mean over its folds.",
+        "corrected": "the cases are overlapping splits of one data set, and the {test} accounts for the overlap.",
+        "runs": "the cases are runs with different seeds on the same rows, as specified.",
+        "raised": "the cases are overlapping splits of one data set, but the {test} treats them as independent.",
     },
     serves=("study", "judgement", "comparison"),
     affects_answer=True,
@@ -61,9 +62,9 @@ def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
 @check(
     "FT008",
     title="Too few data sets for the test",
-    looks_for="so few data sets that the smallest possible p-value is above alpha. The Wilcoxon test needs at least "
-    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05 and {compute_min_wilcoxon_n(0.01)} at alpha 0.01. With several "
-    "learners, the check uses the smallest possible adjusted p-value of a pair",
+    looks_for="so few data sets that even the smallest possible p-value exceeds alpha. The Wilcoxon test needs at least "
+    f"{compute_min_wilcoxon_n(0.05)} data sets at alpha = 0.05 and {compute_min_wilcoxon_n(0.01)} at alpha = 0.01. With more "
+    "than two learners, the check uses the smallest possible adjusted p-value of a pair",
     why="With so few data sets, no pair can differ significantly, even if the overall test is significant. A large p-value is "
     "then uninformative, and nothing can be decided.",
     remedy="add data sets; until then, restrict conclusions to these data sets",
@@ -94,16 +95,17 @@ def check_few_datasets(source: ReportSource) -> CheckAnswer:
 @check(
     "FT024",
     title="Best learner depends on few data sets",
-    looks_for="results in which another learner is best if one data set, or up to "
-    f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets, are left out",
-    why="If a few data sets decide which learner is best, another choice of data sets could give another answer. Nearly any "
-    "learner wins on data sets that were chosen for it. Results on data sets that were left out cannot be checked.",
-    remedy="name all learners that are not significantly worse than the best; add data sets; choose data sets before the "
+    looks_for="results in which leaving out one data set, or up to "
+    f"{100 * MAX_DECISIVE_PROPORTION:.0f} % of the data sets, changes which learner is best",
+    why="If a few data sets determine which learner is best, a different choice of data sets could change the answer. Nearly "
+    "any learner wins on data sets that were chosen in its favour. The check cannot see data sets that were left out of the "
+    "study.",
+    remedy="report all learners that are not significantly worse than the best; add data sets; choose the data sets before the "
     "study, by a rule that you report",
     cite="Japkowicz & Shah 2011",
     texts={
         "not applicable": "there is no comparison of learners over at least 3 data sets.",
-        "shared": "several {nouns} are best.",
+        "shared": "several {nouns} tie for best.",
         "passed": "{best} remains best without the {limit:count data set} that favour{limit:s} it most.",
         "raised": "without {count} of {n:count data set} ({datasets}), {rival} is best instead of {best}.",
     },
@@ -132,18 +134,18 @@ def check_decisive_datasets(source: ReportSource) -> CheckAnswer:
 @check(
     "FT015",
     title="Several measures or conditions tested without adjustment",
-    looks_for="verdicts that are significant alone, but not after Holm adjustment for the number of declared measures and "
-    "conditions",
-    why="If the learners do not differ, one of twenty tests at alpha 0.05 is significant on average. The study's verdict is on "
-    "one measure under one condition, chosen in advance. All other verdicts answer additional questions.",
-    remedy="rely on the declared measure and condition, or use the adjusted p-values in the table of this check",
+    looks_for="verdicts that are significant on their own, but not after Holm adjustment for the number of declared measures "
+    "and conditions",
+    why="Even if the learners do not differ, on average one in twenty tests at alpha 0.05 is significant. The study's verdict "
+    "concerns one measure under one condition, both chosen in advance. All other verdicts answer additional questions.",
+    remedy="base conclusions on the declared measure and condition, or use the adjusted p-values in the table of this check",
     cite="Holm 1979; Demšar 2006",
     texts={
         "not applicable": "there is at most one verdict.",
-        "passed": "adjusting for the number of measures and conditions changes no verdict.",
+        "passed": "adjustment for the number of measures and conditions does not change any verdict.",
         "raised": (
-            "not significant after adjustment for the number of verdicts: {verdicts}. The smallest p-value among them is "
-            "{smallest:.3g}, adjusted {adjusted:.3g}."
+            "not significant after adjustment for the number of verdicts: {verdicts}. The smallest of these p-values is "
+            "{smallest:.3g} before and {adjusted:.3g} after adjustment."
         ),
     },
     affects_answer=True,
