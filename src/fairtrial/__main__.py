@@ -1,4 +1,4 @@
-"""`python -m fairtrial` runs the command line."""
+"""Entry point of `python -m fairtrial`, which runs the command line."""
 
 from fairtrial.cli import app
 

@@ -127,7 +127,7 @@ def check_same_length(**arrays: npt.NDArray[Any] | None) -> None:
 
 
 def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Convert values to an array, and refuse masked values. A list that mixes numbers and text becomes an object array."""
+    """Convert values to an array, and reject masked values. A list that mixes numbers and text becomes an object array."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} must not contain masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
     try:
@@ -143,7 +143,7 @@ def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     """Return numbers as a float64 array of any shape. NaN and infinity are allowed.
 
-    Integers beyond 2^53 are refused, because floats cannot represent all of them exactly.
+    Integers beyond 2^53 are rejected because floats cannot represent all of them exactly.
     """
     array = _check_array(name, values)
     if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > _LARGEST_INTEGER:
@@ -210,7 +210,7 @@ def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | N
 
 
 def check_magnitude(name: str, array: FloatArray) -> None:
-    """Check that the squares of the largest numbers neither overflow nor underflow."""
+    """Check that the largest absolute value can be squared without overflow or underflow."""
     largest = float(np.abs(array).max(initial=0.0))
     if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
         limits = f"{1 / _LARGEST:g} and {_LARGEST:g}"

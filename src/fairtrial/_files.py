@@ -1,4 +1,4 @@
-"""Write files atomically, and escape CSV text that a spreadsheet would run as a formula."""
+"""Write files atomically, and escape CSV text that a spreadsheet would evaluate as a formula."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
 def format_csv(frame: pd.DataFrame, *, index: bool = False) -> str:
     r"""Format a frame as CSV text.
 
-    Text that a spreadsheet would run as a formula gets a leading apostrophe.
+    Text that a spreadsheet would evaluate as a formula gets a leading apostrophe.
 
     >>> import pandas as pd
     >>> print(format_csv(pd.DataFrame({"learner": ["=cmd()", "-1.5"], "score": [-0.5, 1.0]})))

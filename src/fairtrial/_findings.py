@@ -1,4 +1,4 @@
-"""Typed records of what a verdict, a judgement or a check found. `_narrative` renders them as text."""
+"""Typed records of the findings of a verdict, a judgement or a check. `_narrative` renders them as text."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Finding:
 class PairDifference:
     """The deciding comparison of two learners or models.
 
-    `better` names the one with the better rank. `difference` is the value of the measure for `better` minus the value for
+    `better` is the name of the one that ranks better. `difference` is the value of the measure for `better` minus the value for
     `other`. Its limits `low` and `high` are NaN if there is no interval. `p_adjusted` is the p-value, adjusted for all
     comparisons of the ranking. If `p_is_bound` is true, `p_adjusted` is an upper bound, because the p-value is the smallest
-    that resampling can give.
+    that resampling can yield.
     """
 
     better: str
@@ -74,7 +74,7 @@ class Ranking:
 
     `values` contains the value of `criterion` (e.g. "mean rank" or "AUC") for each name. If `criterion` is empty, only the
     order of two names is known. `measure` is the measure of the differences in `pairs`, or an empty string if the differences
-    have no unit. `tests` contains display names.
+    have no unit. `tests` contains the display names of the tests.
     """
 
     names: tuple[str, ...]
@@ -101,7 +101,7 @@ class Ranking:
     cluster: str = ""
     """Column that identifies the clusters."""
     predictions_per_row: tuple[int, int] = (1, 1)
-    """Smallest and largest number of predictions that a model makes for the same row."""
+    """Smallest and largest numbers of predictions that a model makes for the same row."""
     if_independent: bool = False
     """Whether significant differences are valid only if rows are independent, which is doubtful."""
 
@@ -113,7 +113,7 @@ class Ranking:
         return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
 
     def find_pair(self, first: str, second: str) -> PairDifference | None:
-        """Find the comparison of two names, which may be given in any order."""
+        """Find the comparison of two names, which may be given in either order."""
         return self._pairs_by_names.get(frozenset((first, second)))
 
     @cached_property

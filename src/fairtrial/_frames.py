@@ -32,12 +32,12 @@ class EncodedTable:
 
     @property
     def nominal(self) -> BoolArray:
-        """Return a mask of the nominal columns."""
+        """Mask of the nominal columns."""
         return np.array([column_categories is not None for column_categories in self.categories], dtype=bool)
 
     @property
     def numeric(self) -> BoolArray:
-        """Return a mask of the numeric columns."""
+        """Mask of the numeric columns."""
         return ~self.nominal
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None, order: MemoryOrde
     """Encode a data frame or a matrix.
 
     Columns of category, text, Boolean or mixed type are nominal, as are those listed in `nominal` by name or index. The
-    categories of pandas category columns keep their order. The values of other nominal columns are sorted. In memory, rows
+    categories of pandas category columns keep their order. Those of other nominal columns are sorted. In memory, rows
     (`order="C"`) or columns (`order="F"`) of the matrix are contiguous.
 
     >>> import pandas as pd

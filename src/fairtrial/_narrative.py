@@ -100,7 +100,7 @@ def render(finding: Finding, noun: str = "learner") -> str:
 
 
 def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str, ...]:
-    """Render findings as texts, one for each finding."""
+    """Render each finding as text."""
     return tuple(render(finding, noun) for finding in findings)
 
 

@@ -25,7 +25,7 @@ def find_similar_name(name: object, candidates: Iterable[object]) -> object | No
 
 
 def format_similar_name(name: object, candidates: Iterable[object]) -> str:
-    """Suggest the closest known name, for the end of a message.
+    """Suggest the closest known name, in a form that can be appended to a message.
 
     The string is empty if no name is close.
 

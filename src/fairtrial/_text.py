@@ -246,8 +246,8 @@ def format_text(template: str, values: Mapping[str, Any]) -> str:
     Numbers can be formatted as `number`, `difference`, `percent`, `duration`, `interval` (low, high, level) or `p`, which uses
     the value of `alpha` if given. `names` joins a list, and `on` also puts "on" before it. `quoted` adds quotation marks, and
     `parentheses` adds parentheses unless the value is empty. `count NOUN` formats a number, or the length of a list, with the
-    noun. `is`, `has`, `does`, `was` and `s` give the singular or plural form that matches a number or the length of a list. All
-    other specifications are Python formats. A list without a specification is joined.
+    noun. `is`, `has`, `does`, `was` and `s` produce the singular or plural form that matches a number or the length of a list.
+    All other specifications are Python formats. A list without a specification is joined.
 
     >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
     'a and b have no scores on 1 row (p = 0.012).'
@@ -382,7 +382,7 @@ def _measure_table(widths: Sequence[int]) -> int:
 
 
 def _measure_longest_word(column: Sequence[str]) -> int:
-    """Measure the smallest width of a column. Only the header and sentences are wrapped, not numbers and names."""
+    """Compute the smallest possible width of a column. Only the header and sentences are wrapped, not numbers and names."""
     header, *cells = column
     is_prose = max(map(len, cells), default=0) > _LONG_CELL and not any(cell[:1] in tuple("+-.0123456789") for cell in cells)
     words = [*header.split(), *(word for cell in cells for word in (cell.split() if is_prose else [cell]))]
@@ -390,7 +390,7 @@ def _measure_longest_word(column: Sequence[str]) -> int:
 
 
 def _shrink_columns(widths: Sequence[int], smallest: Sequence[int], room: int) -> list[int]:
-    """Shrink columns in proportion to their width until the table fits, or no column can shrink."""
+    """Shrink columns in proportion to their width until the table fits or no column can shrink any further."""
     shrunk = list(widths)
     while _measure_table(shrunk) > room and (wide := [i for i, width in enumerate(shrunk) if width > smallest[i]]):
         shrunk[max(wide, key=lambda i: shrunk[i] / widths[i])] -= 1

@@ -1,4 +1,4 @@
-"""Errors and warnings that fairtrial raises.
+"""Errors that fairtrial raises and warnings that it issues.
 
 ```
 FairtrialError                 base class of all errors

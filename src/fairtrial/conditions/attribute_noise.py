@@ -25,7 +25,7 @@ from fairtrial.conditions.condition import (
 )
 from fairtrial.errors import InputError, SuspectInputWarning
 
-# Beyond this limit all floats are whole numbers.
+# Beyond this limit, all floats are whole numbers.
 _WHOLE_LIMIT = 2.0**53
 
 

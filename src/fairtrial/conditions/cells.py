@@ -26,7 +26,7 @@ def read_table(X: Any) -> EncodedTable:
     Nominal values become codes, and missing values become NaN. Infinite numbers raise an error.
 
     Columns of category, text, boolean or mixed type are nominal. In a list of rows or an object matrix, a column is numeric if
-    all its values are numbers.
+    all its non-missing values are numbers.
 
     >>> read_table([[1, "red"], [2, "blue"], [None, "red"]]).values.tolist()
     [[1.0, 1.0], [2.0, 0.0], [nan, 1.0]]
@@ -82,7 +82,7 @@ def get_values(X: Any, index: int) -> Any:
 
 
 def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Mark the given rows in which two columns differ. Both columns must have no missing values in these rows."""
+    """Mark the given rows in which two columns differ. Neither column may have missing values in these rows."""
     before, after = (np.asarray(column[rows], dtype=object) for column in (old, new))
     return np.array([first != second for first, second in zip(before, after, strict=True)], dtype=bool)
 

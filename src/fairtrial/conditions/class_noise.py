@@ -78,7 +78,7 @@ def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours
 def _build_points(table: EncodedTable) -> FloatArray:
     """Encode rows without missing values as points.
 
-    The Euclidean distance between two points is the distance between the rows.
+    The Euclidean distance between two points equals the distance between the rows.
     """
     if not table.nominal.any():
         return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
@@ -155,7 +155,7 @@ class NoiseProblem:
 
     @property
     def codes(self) -> IntArray:
-        """The class code of each case."""
+        """Class code of each case."""
         return self.labels.codes
 
     @property
@@ -267,7 +267,7 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
 
 
 def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change each drawn case to another class, with the off-diagonal probabilities of the transition matrix.
+    """Change each drawn case to another class, according to the off-diagonal elements of the transition matrix.
 
     If a level is given, exactly that proportion of the cases changes. Otherwise, the proportion of changed cases in each class
     is 1 minus the diagonal element of the class.
@@ -439,7 +439,7 @@ class ClassNoise(Condition):
       does the paper on the equalized loss of accuracy (ELA).
     - `"symmetric-completely-uniform"`: any class, with equal probability (Berrar). A case can keep its old class, so fewer
       cases change than are drawn.
-    - `"transition-matrix"`: another class, with the off-diagonal probabilities in `transition`.
+    - `"transition-matrix"`: another class, with probabilities proportional to the off-diagonal elements of `transition`.
     - `"next-class"`: the next class in order. The last class changes to the first one.
     - `"pairwise"`: class p becomes q, for each (p, q) in `pairs`.
     - `"majority-to-second"`: the largest class becomes the second largest.
@@ -564,7 +564,7 @@ def _check_probability_row(name: str, row: list[Any]) -> None:
 
 
 def check_pairs(value: Any) -> tuple[tuple[Any, Any], ...]:
-    """Check that all pairs (p, q) contain different classes and that no p occurs twice.
+    """Check that each pair (p, q) contains two distinct classes and that no p occurs twice.
 
     A single pair and a mapping from p to q are also accepted.
     """

@@ -45,7 +45,7 @@ def to_plain(value: Any) -> Any:
 
 
 def encode_canonical(described: Any) -> str:
-    """Convert plain values to text that does not depend on the order of dictionary keys.
+    """Convert plain values to a string that does not depend on the order of dictionary keys.
 
     >>> encode_canonical({"b": 1, "a": [0.1]})
     "{'a': [0.1], 'b': 1}"
@@ -86,7 +86,7 @@ _PARTS = {"train": "in the training set", "test": "in the test set", "all": "in 
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """The data after a condition was applied, with a record of what changed.
+    """The data after a condition has been applied, with a record of what changed.
 
     The object can be unpacked into X, y, mask and level.
 
@@ -100,10 +100,10 @@ class Changed:
     level : float
         Realized level, in the units of the declared level.
     rows : ndarray of int
-        Positions of the rows in the original data. Removed rows are left out, and rows that were drawn twice occur twice.
+        Indices of the rows in the original data. Removed rows are left out, and rows that were drawn twice occur twice.
     chosen : int
-        Number of cells or rows drawn for a change. If a drawn cell or row receives its old value again, the mask does not mark
-        it.
+        Number of cells or rows drawn for a change. A drawn cell or row that receives its old value again is not marked in
+        `mask`.
     steps : tuple of Changed
         Results of the steps of a sequence.
 
@@ -150,10 +150,11 @@ class Changed:
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """Base class of conditions: declared changes of the training set, the test set, or both.
+    """Base class of conditions: declared changes to the training set, the test set, or both.
 
     A subclass is a frozen dataclass, registered with the decorator `condition`. It defines `_apply(X, y, rng)`, which returns a
-    `Changed` and must not modify its input. It also defines `_describe_change()`, which describes the change in a short phrase.
+    `Changed` object and must not modify its input. It can also override `_describe_change()`, which describes the change in a
+    short phrase.
 
     Parameters
     ----------
@@ -171,8 +172,8 @@ class Condition:
     part: Part = "train"
 
     _shared_draws: ClassVar[Mapping[str, Any]] = {}
-    """Values that replace those of some parameters before the random seed is derived. Conditions that differ only in these
-    parameters draw the same numbers."""
+    """Parameter values that are assumed when the random seed is derived. Conditions that differ only in these parameters draw
+    the same random numbers."""
 
     @property
     def is_clean(self) -> bool:

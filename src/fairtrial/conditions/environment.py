@@ -22,7 +22,7 @@ _MAX_OVERSAMPLING = 1000
 
 @runtime_checkable
 class Environment(Protocol):
-    """Protocol of objects from which rows can be drawn.
+    """Protocol for objects from which rows can be drawn.
 
     Any object with a method `sample` is an environment. The constructor of its class can have any parameters (`*args`,
     `**kwargs`).
@@ -153,21 +153,21 @@ def _remove_copies(change: Condition) -> Condition:
 def altered(
     environment: Environment, changes: Mapping[str, Condition | tuple[Condition, ...]], *, name: str = "usual"
 ) -> dict[str, Environment]:
-    """Build a dictionary of an environment and its changed versions for `run_environments`.
+    """Build a dictionary of an environment and its changed versions, as input for `run_environments`.
 
     Parameters
     ----------
     environment : Environment
         The unchanged environment.
     changes : mapping of str to Condition or tuple of Condition
-        Conditions of each changed environment, by name.
+        Condition or conditions to apply, keyed by the name of the changed environment.
     name : str, default "usual"
         Name of the unchanged environment.
 
     Returns
     -------
     dict of str to Environment
-        Environments by name, with the unchanged environment first.
+        Environments keyed by name, with the unchanged environment first.
 
     Examples
     --------

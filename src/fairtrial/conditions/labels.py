@@ -23,7 +23,7 @@ class EncodedLabels:
 
     @property
     def counts(self) -> IntArray:
-        """Number of cases of each class."""
+        """Number of cases in each class."""
         return np.bincount(self.codes, minlength=len(self.names))
 
     def find_code(self, label: Any, name: str) -> int:

@@ -23,8 +23,8 @@ _SURE = 1e9
 class MissingValues(Condition):
     """Missing values: remove an exact proportion of the values of each attribute.
 
-    In each attribute, round(level * n) of the n non-missing values are removed, with halves rounded to even. The mechanisms
-    are:
+    By default, round(level * n) of the n non-missing values of each attribute are removed, with halves rounded to even. The
+    mechanisms are:
 
     - `"mcar"` (missing completely at random): all values are equally likely to be removed.
     - `"mar"` (missing at random): values are more likely to be removed in rows with a large value in the column `by`.
@@ -45,7 +45,7 @@ class MissingValues(Condition):
         Odds of removal for the row with the largest value, relative to the odds for the row with the smallest value. The odds
         of other rows lie in between, according to their rank. Nominal values are ranked by their category.
     tail : {"high", "low"}, default "high"
-        Whether large or small values are more likely to be removed.
+        Whether large or small values make removal more likely.
     spread : {"attribute", "table"}, default "attribute"
         Whether the level is a proportion of the values of each attribute or of the whole table.
     columns : list, optional

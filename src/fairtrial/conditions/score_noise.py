@@ -17,15 +17,15 @@ _RULE = "X must contain one score per case: a vector of shape (n,), or batches o
 @condition("score-noise")
 @dataclass(frozen=True)
 class ScoreNoise(Condition):
-    """Score noise: add a uniform random number to every score (called probability noise by Berrar).
+    """Score noise: add a uniform random number to every score.
 
-    The numbers lie between -level and level. `X` contains scores: a vector with one score per case, or batches with one row per
-    repetition. `y` does not change. The realized level is the largest absolute change.
+    Berrar calls this probability noise. The numbers lie between -level and level. `X` contains scores: a vector with one score
+    per case, or batches with one row per repetition. `y` does not change. The realized level is the largest absolute change.
 
     Parameters
     ----------
     level : float
-        Largest change of a score, from 0 to 1.
+        Largest possible change of a score, from 0 to 1.
     clip : bool, default False
         Whether to clip the scores to the interval from 0 to 1.
     part : {"train", "test", "all"}, default "test"
@@ -60,7 +60,7 @@ class ScoreNoise(Condition):
         X : array-like of shape (n,) or (B, n)
             Scores, which are not modified.
         y : array-like, optional
-            Class of each case, which does not change.
+            Class of each case, returned unchanged.
         rng : int or numpy.random.Generator, optional
             Seed or generator.
 
@@ -112,6 +112,6 @@ def _to_float_type(kind: Any) -> Any:
 
 
 def _describe_column_choice(X: Any, k: int) -> str:
-    """Format code that selects one of k columns."""
+    """Format example code that selects one of k columns."""
     table = "X.iloc" if hasattr(X, "iloc") else "np.asarray(X)" if isinstance(X, (list, tuple)) else "X"
     return f"{table}[:, 0]" if k == 1 else f"such as {table}[:, 1] for the second class, or batches as X.T"

@@ -80,7 +80,7 @@ class Sequence(Condition):
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
     """Combine the masks of all steps into one mask of the original rows.
 
-    Each mask comes with the original position of each of its rows.
+    Each mask is paired with the original indices of its rows.
     """
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:

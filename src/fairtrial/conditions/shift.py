@@ -31,7 +31,7 @@ Size = int | float | None
 
 
 class NoRowsLeftError(InputError):
-    """Raised if a condition removed every row."""
+    """A condition that removes every row."""
 
 
 def check_size(size: object) -> None:
@@ -102,7 +102,8 @@ def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArra
 def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntArray:
     """Draw the rows to keep by Madow's systematic sampling in random order.
 
-    Each row is kept with exactly its probability. The number of kept rows is the sum of the probabilities, rounded up or down.
+    Each row is kept with exactly the given probability. The number of kept rows is the sum of the probabilities, rounded up or
+    down.
     """
     order = rng.permutation(len(chances))
     edges = np.round(np.concatenate([[0.0], np.cumsum(chances[order])]), 9) + rng.random()
@@ -120,7 +121,7 @@ def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
 
 
 def take_rows(values: Any, rows: IntArray) -> Any:
-    """Select the given rows of a table or a column of any type."""
+    """Select the given rows from a table or a column of any type."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if hasattr(values, "tocsr"):
@@ -428,7 +429,7 @@ class ConceptChange(Condition):
     Parameters
     ----------
     labels : mapping or callable
-        New class of each old class, e.g. {"well": "sick"}, or a function of X and y that returns the new classes. New classes
+        New class for each old class, e.g. {"well": "sick"}, or a function of X and y that returns the new classes. New classes
         must have the same type as the old ones.
     where : str or callable, optional
         Rows to change: an expression over the columns and the class `y`, or a function of X and y. Default: all rows.

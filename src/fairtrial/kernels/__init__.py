@@ -1,4 +1,4 @@
 """Compiled loops over arrays.
 
-The loops do not use strings and do not check their input. Each loop has a plain NumPy version in tests/reference.
+The loops work on numbers only and do not check their input. The tests compare them with plain implementations.
 """

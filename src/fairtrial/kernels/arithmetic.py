@@ -63,14 +63,15 @@ class Binning:
         return {}
 
     def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
-        """Compute the sum of each bin (R x size) for each line of `row_weights` (R x n).
+        """Compute the sum of each bin for each resample.
 
-        Many measures need the same sums, so each thread caches its latest result. Do not modify the result.
+        `row_weights` has shape (R, n), and the result has shape (R, size). Many measures need the same sums, so each thread
+        caches its latest result. Do not modify the result.
         """
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:
             if len(row_weights) == 1:
-                # With a single line, sorting the rows by bin would take longer. The sums are the same.
+                # With a single resample, sorting the rows by bin would take longer. The sums are the same.
                 weights = row_weights[0] if self.weights is None else row_weights[0] * self.weights
                 out = np.asarray(np.bincount(self.codes, weights, minlength=self.size)[None], dtype=np.float64)
             else:

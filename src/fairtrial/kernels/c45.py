@@ -58,7 +58,7 @@ class SplitRules(NamedTuple):
 
 
 class ErrorBound(NamedTuple):
-    """The confidence level of the upper bound of the errors, and the normal quantile of this level."""
+    """The confidence level of the upper bound on the errors, and the normal quantile of this level."""
 
     confidence: float
     z: float
@@ -306,7 +306,7 @@ def grow_tree(rows: TreeRows, rules: SplitRules, order: Int32Array) -> Nodes:
 
 
 def _enlarge_nodes(nodes: Nodes, size: int) -> Nodes:
-    """Append leaves without cases."""
+    """Append empty leaves."""
     column, threshold, first, branches, counts = (_enlarge(array, size) for array in nodes)
     column[len(nodes.column) :], threshold[len(nodes.column) :] = -1, np.nan
     return Nodes(column, threshold, first, branches, counts)
@@ -509,7 +509,7 @@ def grow_nodes(
 
 
 def collapse_tree(nodes: Nodes) -> None:
-    """Turn each node into a leaf if its subtree does not have fewer training errors than the leaf."""
+    """Turn each node into a leaf if its subtree does not have fewer training errors than the leaf would."""
     collapse_nodes(*nodes, np.zeros(len(nodes.column)))
 
 

@@ -31,7 +31,7 @@ def helper(function: F) -> F:
 
 
 def is_cached(function: Any) -> bool:
-    """Return whether a kernel has been compiled, either in this process or in the cache on disk."""
+    """Return whether a kernel has been compiled in this process or is cached on disk."""
     if not hasattr(function, "signatures"):  # NUMBA_DISABLE_JIT is set
         return True
     return bool(function.signatures or function._cache._cache_file._load_index())

@@ -13,9 +13,9 @@ Codes = npt.NDArray[np.int32]
 
 @kernel
 def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
-    """Compute the membership of a position in a label from a triangular membership function.
+    """Compute the degree to which a position belongs to a label, by a triangular membership function.
 
-    The unit of positions is the distance between adjacent labels. A missing position (NaN) belongs to every label.
+    The unit of positions is the distance between adjacent labels. A missing position (NaN) fully belongs to every label.
     """
     if np.isnan(position):
         return 1.0
@@ -24,7 +24,7 @@ def compute_membership(position: float, label: int) -> float:  # pragma: no cove
 
 @kernel
 def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], weight: Floats, k: int) -> Floats:
-    """Compute the weighted sum of matching degrees for each rule over the rows of each class."""
+    """Sum the weighted matching degrees of each rule over the rows of each class."""
     sums = np.zeros((len(rules), k))
     for rule in range(len(rules)):
         for row in range(len(positions)):

@@ -47,7 +47,7 @@ class LiveTree(NamedTuple):
 
     kinds: npt.NDArray[np.int8]
     blocks: FloatArray
-    """Shape (leaves, columns, slots)."""
+    """Coordinates of the points, of shape (leaves, columns, slots)."""
     ids: Numbers
     """Number of each point, of shape (leaves, slots)."""
     where: Numbers
@@ -109,7 +109,7 @@ def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: N
 
 @kernel
 def _measure(points: FloatArray, members: Numbers, low: FloatArray, high: FloatArray) -> npt.NDArray[np.bool_]:
-    """Fill in the bounding box of the known values, and return whether each column has missing values."""
+    """Fill in the bounding box of the known values, and mark the columns with missing values."""
     missing = np.zeros(low.size, np.bool_)
     for i in range(members.size):
         for column in range(low.size):
@@ -193,7 +193,7 @@ def remove_point(tree: LiveTree, point: int) -> None:
 
 @kernel
 def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, node: int, point: FloatArray) -> float:
-    """Compute a lower bound of the distances from a point to all points in the box of a node."""
+    """Compute a lower bound on the distances from a point to all points in the box of a node."""
     total = 0.0
     for column in range(point.size):
         value = point[column]

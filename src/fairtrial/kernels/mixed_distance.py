@@ -1,4 +1,4 @@
-"""Distances between rows with numeric, nominal and missing values, nearest rows, and votes of neighbours.
+"""Distances between rows with numeric, nominal and missing values, nearest-row searches, and votes of neighbours.
 
 The distance is HEOM (Wilson & Martinez 1997). Numbers must be scaled by the caller. Nominal values contribute 0 if they are
 equal and 1 if they are not. A missing value (NaN) contributes 1. If there are no nominal and no missing values, the distance is

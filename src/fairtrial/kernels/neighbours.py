@@ -35,7 +35,7 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Find up to `max_neighbours` nearest remaining points of each remaining seed by matrix products.
+    """Find up to `max_neighbours` of the nearest remaining points of each remaining seed by matrix products.
 
     Each list ends before the first point that is uncertain because of rounding errors. All further entries are -1.
     """
@@ -121,7 +121,7 @@ def select_certain(
                 difference = points[numbers[i, count], column] - points[seeds[i], column]
                 total += difference * difference
             count = kd_tree.insert_neighbour(distances, order, count, total, numbers[i, count])
-        # Several times the largest rounding error of either way to compute distances.
+        # Several times the largest rounding error of either method of computing distances.
         rounding_bound = 8.0 * (columns + 8) * 2.2e-16 * (squared_norm + longest)
         limit = np.inf if count < n_candidates else rough[i, n_candidates - 1] + squared_norm - rounding_bound
         for j in range(min(count, max_neighbours)):
@@ -242,7 +242,7 @@ def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the nearest neighbours of each remaining seed in the window. The lists may end early and are filled with -1."""
+    """Find the nearest neighbours of each remaining seed in the window. Lists that end early are padded with -1."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)

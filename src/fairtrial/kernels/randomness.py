@@ -74,7 +74,7 @@ def hash_state(state: np.uint64) -> np.uint64:
 def draw_resamples(
     seed: np.uint64, first: int, order: npt.NDArray[np.intp], ends: npt.NDArray[np.intp], out: npt.NDArray[np.uint8]
 ) -> None:
-    """Fill out[r, i] with the number of times that row i is drawn in resample first + r.
+    """Add to out[r, i] the number of times that row i is drawn in resample first + r.
 
     `order` lists the rows by stratum, and `ends` contains the end of each stratum in this list. The number of rows drawn from a
     stratum is the number of rows that it contains. With a single stratum, this is the ordinary bootstrap.

@@ -201,7 +201,7 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Divide the number of positives in the fraction with the highest scores by the number expected by chance.
+    """Divide the number of positives in the highest-scoring fraction by the number expected by chance.
 
     If the fraction ends within a group of equal scores, a proportional part of the group is included.
     """

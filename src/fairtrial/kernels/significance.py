@@ -69,10 +69,11 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 
 @kernel
 def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) -> FloatArray:
-    """For each pair, compute the largest product of a threshold and the number of pairs that can be equal together with it.
+    """For each pair, compute the largest product of a threshold and a number of joined pairs.
 
     `p_values` is a symmetric table. At each threshold, two learners are adjacent if their p-value is at least the threshold.
-    `compute_max_pairs` then computes the number of pairs, which is limited to `most`.
+    `compute_max_pairs` then returns the largest number of pairs that can be joined together with each pair. This number is
+    limited to `most`.
     """
     k = len(p_values)
     out = np.zeros((k, k))
@@ -94,12 +95,12 @@ def scale_thresholds(p_values: FloatArray, thresholds: FloatArray, most: int) ->
 def add_row(
     sums: IntArray, chances: FloatArray, row: IntArray, n_orders: int, limit: int
 ) -> tuple[IntArray, FloatArray, IntArray]:
-    """Add each of the `n_orders` distinct orders of a sorted row to each sorted sum.
+    """Add each of the `n_orders` distinct permutations of a sorted row to each sorted sum.
 
     Results that are equal after sorting are merged.
 
     Return the new sums, their probabilities and their codes, in the order in which they were found. The arrays are empty if
-    there are more than `limit` sums. Codes have the lexicographic order of the sorted sums and must fit into 63 bits.
+    there are more than `limit` sums. The codes sort like the sums, in lexicographic order, and must fit into 63 bits.
     """
     k = row.size
     lowest, highest = sums[0, 0], sums[0, 0]
@@ -158,7 +159,7 @@ def add_row(
 
 @kernel
 def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
-    """Find the slot of a code in a hash table of 2^bits slots, or the free slot where it belongs."""
+    """Find the slot of a code in a hash table of 2^bits slots, or the free slot in which to store it."""
     mask = (1 << bits) - 1
     slot = np.int64((np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
     while slots[slot] and codes[slots[slot] - 1] != code:
@@ -168,7 +169,7 @@ def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
 
 @kernel
 def set_next_order(order: IntArray) -> None:
-    """Replace an order with the next one in lexicographic order. The given order must not be the last."""
+    """Replace a permutation with the next one in lexicographic order. It must not be the last permutation."""
     i = order.size - 2
     while order[i] >= order[i + 1]:
         i -= 1
@@ -264,7 +265,7 @@ def estimate_strengths(tables: FloatArray) -> FloatArray:
     return out
 
 
-# Index of the parameter that a step updates.
+# Indices of the parameters that a slice sampling step can update.
 SIGMA0, SIGMA, NU, ALPHA, BETA = range(5)
 
 

@@ -21,7 +21,7 @@ Sides = npt.NDArray[np.uint8]
 
 @kernel
 def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> None:
-    """Count test and training rows of each split of one arrangement."""
+    """Count the test and training rows of each split in one arrangement."""
     test[:] = 0.0
     train[:] = 0.0
     for i in range(sides.shape[1]):

@@ -1,4 +1,4 @@
-"""Curves: ROC, precision-recall, gain, calibration, cost and Brier curves.
+"""ROC, precision-recall, gain, Kolmogorov-Smirnov, calibration, cost and Brier curves.
 
 A row is predicted positive if its score is at least the threshold. At threshold inf, no row is predicted positive. The formula
 for each curve takes a `ScoreTally`. `ScoreCurve` reads and checks the input and issues warnings.

@@ -1,4 +1,4 @@
-"""Decide whether a new model may replace an old one. `gate` compares the two models at a margin."""
+"""Decisions at a margin on whether a new model may replace an old one. `gate` is the entry point."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SHARED_ROLES = ("weight", "cluster", "dataset")
-"""Roles of columns that may be in either of two files."""
+"""Roles of optional columns that may be in either of the two files."""
 
 _GATE_NOTES = (
     "undeclared_clusters",
@@ -46,7 +46,7 @@ class GateResult:
     Attributes
     ----------
     source : str
-        Name of the file.
+        Name of the file, or of both files.
     comparisons : tuple of MarginComparison
         One comparison for each candidate and measure. All of them must pass.
     equivalent : bool
@@ -78,13 +78,13 @@ class GateResult:
 
     @property
     def decision(self) -> DecisionWord:
-        """The overall decision, which is the weakest decision of all comparisons."""
+        """The overall decision: "inferior" if any decision is "inferior", otherwise the weakest decision."""
         words = [comparison.result.decision for comparison in self.comparisons]
         return "inferior" if "inferior" in words else max(words, key=DECISIONS.index)
 
     @property
     def difference(self) -> float:
-        """The difference in the first measure, candidate minus baseline."""
+        """The difference in the first comparison, candidate minus baseline."""
         return self.comparisons[0].result.difference
 
     def frame(self) -> pd.DataFrame:
@@ -119,7 +119,7 @@ class GateResult:
         )
 
     def to_json(self) -> str:
-        """Return the result as a JSON document with the schema `result.schema.json`.
+        """Return the result as a JSON document that conforms to `result.schema.json`.
 
         Returns
         -------
@@ -162,7 +162,8 @@ class GateResult:
     def list_texts(self) -> list[list[str]]:
         """Describe each comparison in a few sentences.
 
-        The sentences state the decision and its reasons. For an inconclusive decision, they also state what would decide it.
+        The sentences state the decision and its reasons. If the decision is inconclusive, they also state what would suffice to
+        reach one.
 
         Returns
         -------
@@ -223,9 +224,9 @@ def gate(
 ) -> GateResult:
     """Decide whether a new model may replace an old one.
 
-    The candidate passes if the confidence limits of the difference show that the candidate is worse than the baseline by at
-    most `margin`. A candidate is called superior only if `judge` finds it significantly better. If there are few rows or the
-    limits are not reliable, the decision is inconclusive, and the candidate does not pass.
+    The candidate passes if the confidence interval for the difference excludes a loss of `margin` or more. It is superior if
+    the interval shows that it is better than the baseline. If no reliable interval can be computed, e.g. because a class has
+    few cases, the decision is inconclusive, and the candidate does not pass.
 
     Parameters
     ----------
@@ -234,21 +235,22 @@ def gate(
     candidate : str or list of str
         Model to test. With k candidates, the confidence level is 1 - alpha / k, and all candidates must pass.
     baseline : str
-        Model to replace.
+        Model to replace. If there are only two models, either `candidate` or `baseline` is enough.
     margin : float or mapping
-        The largest loss that does not matter, in the unit of the measure. To test several measures, pass a mapping of measures
-        to margins. The candidate must then pass for all measures.
+        The largest loss that does not matter, in the unit of the measure. To test several measures, pass a mapping from
+        measures to margins. The candidate must then pass for all measures.
     measure : str or Measure, optional
-        Measure by which the models are compared, unless `margin` names the measures. Default: AUC if both models have scores of
+        Measure by which the models are compared, unless `margin` names the measures. Default: AUC if all models have scores for
         a positive class, else accuracy.
     baseline_source : path, list of paths or dataframe, optional
-        Predictions of the baseline, if they are not in `source`. The two files are joined by their columns of row ids.
+        Predictions of the baseline, if they are not in `source`. The two files are joined on their row ids.
     equivalent : bool, default False
         Require equivalence: a difference of less than `margin` in both directions.
     alpha : float, default 0.05
-        Significance level. Each one-sided test uses alpha / 2.
+        Significance level. Each one-sided test uses alpha / 2, or alpha / (2k) with k candidates.
     resamples, seed : int
-        Number of resamples of the bootstrap and the permutation test (default 2000), and their seed (default 0).
+        Number of bootstrap resamples (default 2000), and seed (default 0). Unless there are very many rows, permutation tests
+        allow at least 10,000 permutations.
     positive : label, optional
         The positive class, as in `judge`.
     stream : bool, optional
@@ -350,7 +352,7 @@ def _select_models(
 
 
 def _check_margin_range(measure: Measure, margin: float) -> None:
-    """Refuse a margin that is at least as wide as the range of the measure, because every model would pass."""
+    """Refuse a margin that is not smaller than the range of the measure, because every model would pass."""
     lowest, highest = measure.facts.range
     if margin >= highest - lowest:
         hint = f": for {margin:g} percentage points pass {margin / 100:g}" if highest - lowest == 1 and margin < 100 else ""
@@ -367,7 +369,7 @@ def _check_inputs(measure: Measure, models: Sequence[ModelStatistics]) -> None:
 
 
 def _select_notes(notes: Notes, file: FileStatistics) -> tuple[Finding, ...]:
-    """Select the notes that may change the decision."""
+    """Select the notes that may affect the decision."""
     all_notes = [*notes.merge(with_datasets=False), *file.roles.reasons]
     return tuple(dict.fromkeys(note for note in all_notes if note.kind in _GATE_NOTES))
 
@@ -438,14 +440,14 @@ def _join_sources(
 
 
 def _has_columns(table: pd.DataFrame, value: Any) -> bool:
-    """Return whether a table has all columns that the user named for a role."""
+    """Return whether a table has all columns that the user specified for a role."""
     if isinstance(value, Mapping):
         return all(_has_columns(table, column) for column in value.values())
     return all(str(column) in table.columns for column in ([value] if isinstance(value, str) else value))
 
 
 def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart]) -> None:
-    """Check that each column is in at least one file, and that the row ids and true labels are in both."""
+    """Check that each specified column is in at least one file, and that row ids and true labels are in both."""
     for role, value in specified_roles.items():
         is_in_file = [_has_columns(part.table, value) for part in parts]
         if not any(is_in_file) or (role in ("row", "y_true") and not all(is_in_file)):
@@ -457,7 +459,7 @@ def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart
 
 @dataclass(frozen=True, eq=False)
 class _FilePart:
-    """One model of a file, with the table of its lines, the roles of all columns, and the columns of the model."""
+    """One model of a file: the lines of the model, the roles of all columns in the file, and the model's own columns."""
 
     source: str
     role: str
@@ -487,7 +489,7 @@ class _FilePart:
         if name is None and len(available) > 1:
             hint = f"pass {name_argument(role, 'MODEL')}, one of {', '.join(available)}"
             raise InputError(f"{role} must name one of the models of {file_name}: {hint}")
-        # A file with a single column of scores or labels may have no name for its model.
+        # If a file has only one column of scores or labels, its model may have no name.
         if name is not None and any(available) and name not in available:
             raise InputError(f"{role} must be a model of {file_name}, got {name!r}: {suggest_name(name, available)}")
         chosen = name if name is not None and name in available else available[0]
@@ -506,7 +508,7 @@ class _FilePart:
         return cls(file_name, role, name or chosen or role, table, roles, columns)
 
     def select_columns(self) -> pd.DataFrame:
-        """Select the columns of the model, and name each column by its role."""
+        """Select the columns of the model, and rename each column after its role."""
         names = {
             role: self.roles.columns[role] for role in ("row", "y_true", "weight", "cluster") if role in self.roles.columns
         }
@@ -516,11 +518,11 @@ class _FilePart:
         return self.table[list(names.values())].set_axis(list(names), axis=1)
 
     def name_scores(self) -> str | dict[str, str]:
-        """Return the name of the score column for the positive class, or the names for all classes."""
+        """Return the name of the score column for the positive class, or the names of the columns for all classes."""
         if self.columns.scores[0][0] is None:
             return f"{self.role} score None"
         return {str(label): f"{self.role} score {label}" for label, _ in self.columns.scores}
 
     def note_overlap(self, common: int) -> Finding:
-        """Note that some rows of this file are missing from the other file."""
+        """Build the note that some rows of this file are missing from the other file."""
         return Finding.of("gate_overlap", source=self.source, rows=len(self.table), common=common)

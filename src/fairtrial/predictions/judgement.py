@@ -122,7 +122,7 @@ _INTERVAL_NAMES = {
     "percentile": "percentile bootstrap",
 }
 
-# Limits of the short form: lines that do not refer to a model, lines about how the file was read, and data sets.
+# Maximum numbers in the short form: lines that do not refer to a model, lines about how the file was read, and data sets.
 _MAX_LINES, _MAX_READ_AS, _MAX_DATASETS = 12, 2, 3
 
 # The short form always shows this many raised checks.
@@ -148,7 +148,7 @@ IMPORTANT_NOTES = (
 
 @dataclass(frozen=True)
 class JudgementOrigin:
-    """The origin of a judgement.
+    """The files, the command and the version that produced a judgement.
 
     Attributes
     ----------
@@ -207,10 +207,10 @@ class Judgement:
     tests : DataFrame
         One row per pair of models and test. Accuracy and AUC are also tested if they are not the main measure.
     classes : DataFrame
-        Precision, recall, F score and AUC of each class.
+        Precision, recall, F score and AUC for each class.
     confusion : DataFrame
         Confusion matrices: one row per data set, model, true class and predicted class, with the count and the rate within the
-        true class. The limits of the rate are Wilson limits. If rows are clustered or weighted, the limits are based on the
+        true class. The limits for the rate are Wilson limits. If rows are clustered or weighted, the limits are based on the
         effective number of rows.
     subgroups : DataFrame
         Measures with limits for each subgroup.
@@ -327,7 +327,7 @@ class Judgement:
         return pd.DataFrame(lines).drop(columns=["tests", "obstacle"]) if lines else pd.DataFrame()
 
     def to_json(self) -> str:
-        """Return the judgement as a JSON document with the schema `result.schema.json`.
+        """Return the judgement as a JSON document that conforms to `result.schema.json`.
 
         Returns
         -------
@@ -397,7 +397,7 @@ class Judgement:
 
     @property
     def label_rules(self) -> tuple[str, ...]:
-        """The sources of the predicted labels: the file, or a rule for probabilities or scores."""
+        """Where the predicted labels of each model come from: the file, or a rule for probabilities or scores."""
         notes = [note for note in self.notes if note.kind in _LABEL_RULES]
         derived = {model for note in notes for model in note["models"]}
         from_file = tuple(model for model in dict.fromkeys(self.confusion["model"]) if model not in derived)
@@ -477,7 +477,7 @@ class Judgement:
         return [line for text in self.label_rules for line in wrap_lines(text, 78, indent="  ")]
 
     def _list_gap_sentences(self) -> tuple[str, ...]:
-        """List the answer on subgroups, and one sentence for each other measure, without repetitions."""
+        """List the answer on subgroups and one sentence for each other measure, without duplicates."""
         return tuple(dict.fromkeys((*self.gap_answer, *self.gap_summary)))
 
     def _format_gaps(self) -> list[str]:
@@ -516,7 +516,7 @@ class Judgement:
             if self.verdict.undecidable is None:
                 return [self.summary[-1]]
             answers = [text for ranking, text in zip(self.findings, self.summary, strict=False) if ranking.undecidable is None]
-            # The check of the number of data sets explains why models cannot be compared, so the verdict would only repeat it.
+            # The check on the number of data sets explains why models cannot be compared, so the verdict would only repeat it.
             is_explained = bool(answers and check_dataset_count(self.verdict))
             return [*self._limit_answers(answers), *([] if is_explained else [self.summary[-1]])]
         return self._limit_answers(self.summary)
@@ -530,9 +530,9 @@ class Judgement:
         return [*texts[:_MAX_DATASETS], more]
 
     def _format_warnings(self, max_lines: int) -> list[str]:
-        """Format raised checks and important notes in at most `max_lines` lines.
+        """Format raised checks and important notes, if possible in at most `max_lines` lines.
 
-        If notes are omitted, the last line gives their number. The first few raised checks are never omitted.
+        The first few raised checks are always shown. If notes are omitted, the last line states how many.
         """
         notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
         first = notes.pop("undeclared_clusters") + notes.pop("net_benefit_threshold")
@@ -562,7 +562,7 @@ class Judgement:
         return format_table([header, *([str(name), _format_estimate(mean), f"{n_best[name]}"] for name, mean in order.items())])
 
     def _format_ranking(self, ranking: Ranking, dataset: str) -> list[str]:
-        """Format the main measure on a data set, with a line for each model, the best model first."""
+        """Format the main measure on a data set, with one line per model and the best model first."""
         measure = get_measure(self.main)
         scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure.name)]
         by_model = {str(line["model"]): line for line in scores.to_dict("records")}
@@ -727,11 +727,12 @@ def judge(
         CSV, TSV, JSON Lines or Parquet files, a frame, or the result of `read_predictions`.
     measures : str, Measure or list of these, optional
         Measures to compute. The models are compared by the first measure. Default: all measures that suit the predictions. The
-        first of these is AUC if every model has scores of a positive class, else accuracy.
+        first of these is AUC if every model has scores for a positive class, else accuracy.
     level : float, default 0.95
         Confidence level of intervals.
     resamples, seed : int
-        Number of resamples of the bootstrap and the permutation test (default 2000), and their seed (default 0).
+        Number of bootstrap resamples (default 2000), and seed (default 0). Unless there are very many rows, permutation tests
+        allow at least 10,000 permutations.
     positive : label, optional
         The positive class. Default: as in `read_predictions`.
     alpha : float, default 0.05
@@ -758,7 +759,7 @@ def judge(
     Raises
     ------
     InputError
-        If an option is invalid, or the predictions violate a rule and cannot be repaired.
+        If an option is invalid, or if the predictions are invalid and cannot be repaired.
 
     Examples
     --------
@@ -968,7 +969,7 @@ def _estimate_lines(path: Path) -> float:
 def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_undirected: bool = False) -> list[Measure]:
     """Select the requested measures or, by default, all measures that suit the models.
 
-    Models are compared by the first measure. By default, this is AUC if every model has scores of a positive class, else
+    Models are compared by the first measure. By default, this is AUC if every model has scores for a positive class, else
     accuracy. A measure that cannot rank models is never placed first. Such a measure raises an error unless `allow_undirected`
     is true.
     """
@@ -1032,7 +1033,7 @@ def _note_replaced_measure(requested: Any, main: Measure, notes: Notes) -> None:
 def _find_binary_only(
     models: Sequence[ModelStatistics], measures: Sequence[Measure], requested: bool, notes: Notes
 ) -> tuple[str, ...]:
-    """Find the default measures that are undefined on data sets without a positive class, and note them."""
+    """Find the default measures that are undefined without a positive class, and add a note for each such data set."""
     datasets = dict.fromkeys(model.dataset for model in models if model.positive is None)
     omitted = [measure for measure in measures if measure.name in _BINARY_ONLY]
     if requested or not omitted:
@@ -1043,7 +1044,7 @@ def _find_binary_only(
 
 
 def _note_class_order(models: Sequence[ModelStatistics], measures: Sequence[Measure], notes: Notes) -> None:
-    """Note the order of the classes if there are more than two classes and a measure depends on their order."""
+    """Add a note on the class order if there are more than two classes and a measure depends on their order."""
     names = tuple(measure.display_name for measure in measures if "class order" in measure.facts.exceptions)
     if not names:
         return
@@ -1069,7 +1070,7 @@ def _find_below_chance(
 ) -> dict[tuple[str, str], bool]:
     """For each model, find out whether its AUC is significantly below 0.5.
 
-    The keys of the result are pairs of data set and model. The result is empty if the comparison does not use scores.
+    The result is keyed by data set and model. It is empty if the comparison does not use scores.
     """
     auc = get_measure("auc")
     has_labels = {model_columns.name for model_columns in roles.models if model_columns.label is not None}
@@ -1109,7 +1110,7 @@ def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
 def _check_score_direction(
     models: Sequence[ModelStatistics], below_chance: Mapping[tuple[str, str], bool], positives: PositiveClasses
 ) -> None:
-    """Raise an error if every model ranks the negative class first, because the best model would seem to be the worst."""
+    """Raise an error if every model ranks negatives above positives, because the best model would then seem the worst."""
     labels = {positives.classes[model.dataset] for model in models if model.kind is not None and model.positive is not None}
     if positives.specified or not positives.can_flip or len(labels) != 1:
         return
@@ -1133,7 +1134,7 @@ def _note_score_problems(
     inverted: Collection[tuple[str, str]],
     notes: Notes,
 ) -> None:
-    """Note which AUCs are below chance."""
+    """Add a note on each AUC below chance."""
     lines = positives.select_below_chance(scores).to_dict("records")
     is_reported = {(str(line["dataset"]), str(line["model"])) for line in lines}
     is_reported |= {key for key, is_below in below_chance.items() if is_below}
@@ -1144,7 +1145,7 @@ def _note_score_problems(
 
 
 def _note_unequal_rows(scores: pd.DataFrame, class_counts: Mapping[str, Mapping[str, int]], notes: Notes) -> None:
-    """Note models that do not predict all rows of a data set."""
+    """Add a note on models that do not predict all rows of a data set."""
     for dataset, rows in find_unequal_rows(scores).items():
         total = max(*rows.values(), sum(class_counts[dataset].values()))
         fewer = tuple(f"{model} ({count:,})" for model, count in rows.items() if count < total)
@@ -1265,7 +1266,7 @@ def _order_differences(
 ) -> tuple[PairDifference, ...]:
     """Put the higher-ranked model of each pair first, even if the other model is better on the common rows.
 
-    The confidence limits are simultaneous, so they do not contradict the adjusted p-values.
+    The confidence limits are simultaneous over all pairs, and the p-values are adjusted over all pairs.
     """
     differences = []
     for line in pairs.to_dict("records"):

@@ -1,4 +1,4 @@
-"""Compare two models at a margin: is one superior, non-inferior, equivalent or inferior to the other?"""
+"""Comparisons at a margin: is one model superior, non-inferior, equivalent or inferior to another?"""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class MarginComparison:
     measure, measure_name : str
         Name of the measure, and its display name.
     result : MarginDecision
-        Decision, margin, difference (candidate minus baseline) with limits, and tests.
+        Decision, margin, difference (candidate minus baseline) with confidence limits, and tests.
     test : str
-        Name of the test of superiority.
+        Name of the superiority test.
     p_value : float
-        Two-sided p-value for the hypothesis of no difference, adjusted for the number of candidates.
+        Two-sided p-value for the hypothesis of no difference, adjusted for the number of comparisons (Bonferroni).
     rows, clusters : int
         Number of rows that both models predict, and number of clusters (0 if rows are independent).
     obstacle : Finding or None
@@ -69,7 +69,7 @@ class MarginComparison:
     better: str = "max"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as a dictionary of plain values, as in the JSON document."""
+        """Return the comparison as a dictionary of plain values, as used in JSON documents."""
         return {
             "candidate": self.candidate,
             "baseline": self.baseline,
@@ -93,9 +93,9 @@ def compare_at_margin(
     inverted: Collection[tuple[str, str]] = (),
     adjust_for: int = 1,
 ) -> MarginComparison:
-    """Compare a candidate with a baseline, and decide at the margin.
+    """Compare a candidate with a baseline, and make a decision at the margin.
 
-    `adjust_for` is the number of comparisons. The confidence level of each comparison is 1 - alpha / adjust_for. `inverted`
+    The confidence level is 1 - alpha / adjust_for, so `adjust_for` is the number of simultaneous comparisons. `inverted`
     contains the data set and name of each model whose scores seem to be inverted.
     """
     settings = replace(settings, alpha=settings.alpha / adjust_for, level=1 - settings.alpha / adjust_for)
@@ -153,7 +153,7 @@ def compare_at_margin(
 
 
 def _find_obstacle(pair: PairStatistics, decision: Decision) -> Finding | None:
-    """Find out why the limits may lack nominal coverage: no test, few cases of a class, or few rows with a difference."""
+    """Find a reason why there are no reliable limits: no test, few cases in a class, or few contributing rows."""
     if decision.outcome is None:
         return Finding.of("gate_no_test")
     is_bootstrap = decision.outcome.test not in _SCORE_LIMITS
@@ -167,7 +167,7 @@ def _find_obstacle(pair: PairStatistics, decision: Decision) -> Finding | None:
 
 
 def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
-    """Return whether the models agree on every row."""
+    """Return whether the models are right on the same rows or, for AUC, rank all rows identically."""
     if decision.outcome is not None and decision.outcome.test == "auc_test":
         return pair.count_rank_changes() == 0
     return decision.outcome is not None and any(caveat.kind == "no_discordant_rows" for caveat in decision.outcome.caveats)
@@ -176,11 +176,11 @@ def _is_constant(pair: PairStatistics, decision: Decision) -> bool:
 def _widen_rare_changes(
     pair: PairStatistics, difference: float, low: float, high: float, level: float, scale: float
 ) -> tuple[float, float]:
-    """Widen the limits if two models rank almost all cases equally.
+    """Widen the limits if two models rank almost all cases identically.
 
-    The models may rank further cases differently. Even if none of n cases differs, the true proportion of cases that differ may
-    be as large as -log(alpha / 2) / n. This is the upper confidence limit at the level 1 - alpha / 2 ("rule of three"). The AUC
-    then changes by at most the sum of these proportions over both classes.
+    The models may rank cases outside the sample differently. Even if they agree on all n cases of a class, they may disagree on
+    a proportion of up to -log(alpha / 2) / n in the population. This is the upper confidence limit at the level 1 - alpha / 2
+    ("rule of three"). The AUC then changes by at most the sum of these proportions over both classes.
     """
     half = scale * min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
     if low <= difference - half and high >= difference + half:
@@ -192,7 +192,7 @@ def _widen_rare_changes(
 
 
 def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int) -> list[Finding]:
-    """Describe the decision of a comparison and its reasons. For an inconclusive decision, state what would decide it."""
+    """Describe the decision and its reasons. If the decision is inconclusive, state what would suffice to reach one."""
     result = comparison.result
     kind = f"gate_{result.decision.replace('-', '_')}"
     if math.isnan(result.low):

@@ -48,11 +48,11 @@ TEST_COLUMNS = (
 )
 BETTER, WORSE, SIMILAR, UNDECIDED = "better", "worse", "no significant difference", "cannot be decided"
 
-# The smallest adjusted p-value that the permutations can give must be this many times smaller than alpha.
+# The smallest adjusted p-value that the permutations can yield must be this many times smaller than alpha.
 _RESOLUTION = 10
 _MIN_RESAMPLES = 10_000
 
-# With fewer effective clusters than this, a permutation test of the clusters replaces the t test of their sums.
+# With fewer effective clusters than this, a permutation test over clusters replaces the t test of their sums.
 _MIN_T_CLUSTERS = 10
 
 # Measures that are proportions of the rows of one class.
@@ -63,11 +63,11 @@ _EXACT_TESTS = ("permutation_test", "mcnemar")
 
 
 class PairTables(NamedTuple):
-    """Results of all pairs of models.
+    """Results for all pairs of models.
 
-    `pairs` has one row per pair, and `tests` has one row per pair and test. The keys of `obstacles` and `clusters` are row
-    numbers of `pairs`. The values of `obstacles` are the reasons why pairs cannot be decided. The values of `clusters` are
-    numbers of clusters. `unequal_datasets` lists the data sets whose models predict different rows.
+    `pairs` has one row per pair, and `tests` has one row per pair and test. `obstacles` and `clusters` are keyed by row numbers
+    of `pairs`. `obstacles` contains the reasons why no decision is possible, and `clusters` contains numbers of clusters.
+    `unequal_datasets` lists the data sets whose models predict different rows.
     """
 
     pairs: pd.DataFrame
@@ -78,7 +78,7 @@ class PairTables(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The deciding test of a comparison, the interval of the difference, and the obstacle if no decision is possible."""
+    """The deciding test, the interval for the difference, and the obstacle if no decision is possible."""
 
     outcome: Outcome | None
     effect: Effect | None
@@ -96,8 +96,8 @@ def build_pair_tables(
 ) -> PairTables:
     """Compare all pairs of models on each data set, and adjust the p-values over all pairs (Holm).
 
-    `inverted` contains the data set and name of each model whose scores seem to be inverted. Pairs with such a model cannot be
-    decided.
+    `inverted` contains the data set and name of each model whose scores seem to be inverted. No decision is made on pairs with
+    such a model.
     """
     import pandas as pd
 
@@ -145,9 +145,9 @@ def build_pair_tables(
 def compare_models(
     first: ModelStatistics, second: ModelStatistics, pair: PairStatistics, measure: Measure, settings: JudgeSettings
 ) -> Decision:
-    """Compare two models by a measure for a decision at a margin.
+    """Compare two models by one measure, for a decision at a margin.
 
-    For proportions of independent rows, such as accuracy, Tango's limits are used. Their coverage is close to nominal for any
+    Tango's limits are used for proportions of independent rows, such as accuracy. Their coverage is close to nominal for any
     true difference.
     """
     with ignore_warnings():
@@ -161,8 +161,8 @@ def _get_marks(outcome: Outcome) -> int:
 class RowOverlap:
     """Record of the rows that pairs of models have in common.
 
-    A note is added if two models have only some rows, or no rows, in common. An error is raised if no two models on a data set
-    have common rows.
+    A note is added if two models share only some rows or none. An error is raised if no two models on a data set share any
+    rows.
     """
 
     def __init__(self, notes: Notes) -> None:
@@ -205,7 +205,7 @@ class _Comparison:
     Accuracies are compared by the exact McNemar test or, for clustered rows, by a t test of the clusters. AUCs are compared by
     the adjusted DeLong test. A permutation test is used for other measures, for weighted rows and, for accuracy, if there are
     few clusters. A z test with a bootstrap standard error replaces the permutation test if there are very many rows and many
-    effective rows of each class. Otherwise, the bootstrap gives only the interval.
+    effective rows of each class. Otherwise, the bootstrap is used only for the interval.
     """
 
     def __init__(
@@ -232,9 +232,9 @@ class _Comparison:
 
     @cached_property
     def contrast(self) -> AucContrast | None:
-        """The comparison of both AUCs.
+        """The comparison of the two AUCs.
 
-        The value is None if there are no scores of a positive class or if rows have weights.
+        The value is None if there are no scores for a positive class or if rows have weights.
         """
         return None if self.pair.is_weighted else self.pair.contrast_ranks()
 
@@ -257,7 +257,7 @@ class _Comparison:
         permuted = self._permute(self.main)
         effect = resampled.effect if resampled is not None else None
         deciding, obstacle = permuted, None
-        # With few rows, the bootstrap gives only the interval.
+        # With fewer rows, the bootstrap is used only for the interval.
         if permuted is None and resampled is not None and self.pair.rows > MANY_ROWS:
             fewest = min(self.pair.effective_units)
             if fewest >= MIN_EFFECTIVE_UNITS:
@@ -280,16 +280,16 @@ class _Comparison:
         return tests
 
     def list_simultaneous_effects(self, decision: Decision, tests: Sequence[tuple[Outcome, str]]) -> dict[str, Effect | None]:
-        """List the effect of each measure with limits that are simultaneous over all pairs (Bonferroni).
+        """Return the effect for each measure with simultaneous limits over all pairs (Bonferroni).
 
-        Bootstrap limits are not recomputed. Instead, their distances from the estimate are multiplied by a ratio of normal
-        quantiles.
+        Only the limits of McNemar and DeLong tests are recomputed. For other limits, the distances from the estimate are
+        multiplied by a ratio of normal quantiles.
         """
         effects = {measure: outcome.effect for outcome, measure in tests} | {self.main.name: decision.effect}
         if self.pairs == 1:
             return effects
         level, alpha = (1 - (1 - self.settings.level) / self.pairs, self.settings.alpha / self.pairs)
-        wide = copy(self)  # shares the counts and the contrast that are already computed
+        wide = copy(self)  # reuses the counts and the contrast if already computed
         wide.settings = replace(self.settings, level=level, alpha=alpha)
         ratio = compute_normal_quantile(level) / compute_normal_quantile(self.settings.level)
         simultaneous: dict[str, Effect | None] = {}
@@ -363,8 +363,8 @@ class _Comparison:
     def _widen_clustered(self, cells: FloatArray, effect: Effect, outcome: Outcome) -> Effect:
         """Widen t limits so that they include score limits for the effective number of rows.
 
-        With few discordant rows, t limits are too narrow. The design effect is the variance with clusters divided by the
-        variance of independent rows, but at least 1.
+        With few discordant rows, t limits are too narrow. The number of rows is divided by the design effect, i.e. the
+        variance with clusters over the variance for independent rows. Design effects below 1 are set to 1.
         """
         df = float(outcome.df) if isinstance(outcome.df, (int, float)) else math.inf
         quantile = compute_t_quantile(self.settings.level, df)
@@ -400,7 +400,7 @@ class _Comparison:
         return int(table[code].sum() - both), int(table[:, code].sum() - both), int(table.sum())
 
     def _compare_rates(self, b: int, c: int, rows: int) -> Decision:
-        """Compare two rates by the exact McNemar test. If the rate counts errors, the sign of the difference is reversed."""
+        """Compare two rates by the exact McNemar test. For error rates, the sign of the difference is reversed."""
         outcome = mcnemar_table(b, c, method="exact", level=self.settings.level)
         low, high = compute_tango_limits(b, c, rows, self.settings.level)
         estimate = (b - c) / rows
@@ -455,7 +455,7 @@ def _name_limits(effect: Effect | None) -> dict[str, float]:
 
 
 def _limit_p_value(outcome: Outcome) -> float:
-    """Return the p-value. If it is too small for a floating-point number, return the smallest positive number instead."""
+    """Return the p-value, or the smallest positive normal number if the p-value is smaller."""
     return max(outcome.p_value, sys.float_info.min) if not math.isnan(outcome.p_value) else math.nan
 
 
@@ -507,7 +507,7 @@ def _build_pair_row(first: ModelStatistics, second: ModelStatistics, decision: D
 
 
 def _adjust_pairs(pairs: pd.DataFrame, main: Measure, alpha: float) -> pd.DataFrame:
-    """Adjust the p-values over all pairs, and decide each pair for which a decision is possible."""
+    """Adjust the p-values over all pairs, and decide on each pair for which a decision is possible."""
     p_adjusted = np.full(len(pairs), np.nan)
     is_defined = pairs["p_value"].notna().to_numpy()
     if is_defined.any():
@@ -526,7 +526,7 @@ def _format_note(variant: str, caveats: Iterable[Finding]) -> str:
 
 
 def _is_p_at_minimum(outcome: Outcome) -> bool:
-    """Return whether the p-value is the smallest that the resamples can give. The exact p-value may be smaller."""
+    """Return whether the p-value is the smallest that the permutations can yield. The exact p-value may be smaller."""
     if outcome.resamples is None or outcome.test != "permutation_test" or np.isnan(outcome.p_value):
         return False
     return outcome.p_value * (1 + outcome.resamples) <= 1 + 1e-9

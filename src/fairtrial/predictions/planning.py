@@ -35,8 +35,8 @@ from fairtrial.significance.sample_size import (
     solve_margin,
 )
 
-# Bootstrap resamples of the pilot and of each simulated sample. On average, fewer resamples
-# than the 2,000 of `gate` give the same limits.
+# Bootstrap resamples of the pilot and of each simulated sample. The 2,000 resamples that `gate` uses
+# would yield the same limits on average.
 _PILOT_RESAMPLES, _RESAMPLES = 2000, 400
 # Largest numbers of simulated samples, and of predictions in all samples, for limits in closed form and for bootstrap limits
 _RUNS, _MAX_ROWS = {"closed": 400, "bootstrap": 200}, {"closed": 20_000_000, "bootstrap": 1_000_000}
@@ -69,12 +69,12 @@ def plan_test(
     positive: object = None,
     **roles: Any,
 ) -> SampleSize:
-    """Compute from a pilot the number of rows for a decision at a margin or a precise interval.
+    """Compute from a pilot how many rows a decision at a margin or a precise interval needs.
 
     If a margin is given, the number of rows is computed from the variance of the difference in the pilot and checked by
-    simulation. In the simulation, rows or whole clusters of the pilot are drawn with replacement, and each sample is decided as
-    in `gate`. The number of rows is corrected if the simulated power misses the target by more than 1.5 Monte Carlo standard
-    errors.
+    simulation. In the simulation, rows or whole clusters of the pilot are drawn with replacement, and a decision is made for
+    each sample as in `gate`. The number of rows is corrected if the simulated power misses the target by more than 1.5 Monte
+    Carlo standard errors.
 
     Parameters
     ----------
@@ -83,12 +83,13 @@ def plan_test(
     margin : float, optional
         The largest loss that does not matter. Either `margin` or `width` must be given.
     width : float, optional
-        Width (upper minus lower limit) of the confidence interval of a measure of one model.
+        Width (upper minus lower limit) of the confidence interval for the measure of one model.
     candidate, baseline : str, optional
         Names of the new and the old model. If the pilot has two models, one name is enough. With two models and a
         `difference` of 0, no name is needed. For an interval, only `candidate` is used.
     measure : str or Measure, optional
-        Measure, or "calibration_slope" with `width`. Default: AUC if the models have scores of a positive class, else accuracy.
+        Measure, or "calibration_slope" with `width`. Default: AUC if all models have scores for a positive class, else
+        accuracy.
     difference : float, default 0
         Assumed true difference, candidate minus baseline. The difference observed in the pilot is not used.
     power : float, default 0.8
@@ -186,10 +187,10 @@ def _plan_width(
     positive: object,
     settings: JudgeSettings,
 ) -> SampleSize:
-    """Compute how many rows one model needs for an interval of a given width.
+    """Compute how many rows a confidence interval of a given width needs.
 
-    If there is no formula for the measure, the width is assumed to be inversely proportional to the square root of the number
-    of rows.
+    If no formula applies, e.g. because rows are clustered, the width is assumed to be inversely proportional to the square root
+    of the number of rows.
     """
     _check.check_positive("width", width)
     if len(file.datasets) > 1:
@@ -318,7 +319,7 @@ def _correct_units(results: Sequence[_Simulation], power: float, z: float) -> fl
 
 
 class _Pilot:
-    """The predictions of two models in a pilot, and the procedure that decides between the models."""
+    """The predictions of two models in a pilot, and the procedure that compares the models."""
 
     def __init__(self, pair: InMemoryPair, measure: Measure, settings: JudgeSettings, test: str) -> None:
         self.pair, self.measure, self.settings = pair, measure, settings
@@ -329,7 +330,7 @@ class _Pilot:
         self.runs_kind = "bootstrap" if self.kind == "bootstrap" else "closed"
         self.scale = 2.0 if measure.name == "gini" else 1.0
         self.fewest_cases = MIN_BOOTSTRAP_CASES if self.kind == "bootstrap" else MIN_DECIDABLE_CASES
-        # With this many units, each class has enough cases for `gate`, apart from random variation.
+        # With this many units, each class almost certainly has enough cases for `gate`.
         enough = self.fewest_cases + 2 * math.sqrt(self.fewest_cases)
         self.fewest_units = math.ceil(pair.units * enough / pair.effective_units[1])
 
@@ -451,7 +452,7 @@ class _Pilot:
             positions = order[np.repeat(starts[drawn] - (ends - sizes), sizes) + np.arange(ends[-1])]
             numbers = np.repeat(np.arange(units), sizes)
             clusters = None if first.clusters is None else numbers
-            # Copies of a row are different rows. All predictions of a row that are drawn together belong to the same copy.
+            # Copies of a row are distinct rows. All predictions of a row that are drawn together belong to the same copy.
             row_numbers = numbers * (int(first.row_indices.max()) + 1) + first.row_indices[positions]
             models = (
                 replace(model.select_rows(positions), row_indices=row_numbers, clusters=clusters) for model in (first, second)

@@ -1,4 +1,4 @@
-"""Assess the probabilities of a model by a CORP curve, a decision curve and a test of calibration, and describe the results."""
+"""Assessment of a model's probabilities by a CORP curve, a decision curve and a calibration test."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 # Above this number of rows, the band of the CORP curve is simulated with fewer resamples.
 _MANY_ROWS, _FEW_RESAMPLES, _RESAMPLES = 50_000, 200, 500
 
-# Calibration is not judged if the interval of the calibration slope is wider than this. If there is no slope, calibration is
-# judged only if there are at least this many rows.
+# If the calibration test is not significant, calibration is judged only if the interval for the calibration slope is at most
+# this wide. If there is no slope, it is judged only if there are at least this many rows.
 _MAX_SLOPE_WIDTH, _FEW_ROWS = 1.5, 50
 
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityAssessment:
-    """The assessment of the probabilities of one model.
+    """Assessment of the probabilities of one model.
 
     Attributes
     ----------
@@ -44,8 +44,8 @@ class ProbabilityAssessment:
     uncertainty : Interval
         The uncertainty component of the Brier score.
     test : Outcome
-        Test of calibration. The p-value is NaN if calibration cannot be tested, e.g. because rows have weights. In this case,
-        `caveats` gives the reason.
+        Calibration test. If calibration cannot be tested, e.g. because rows have weights, the p-value is NaN and `caveats`
+        gives the reason.
     """
 
     corp: pd.DataFrame
@@ -56,7 +56,7 @@ class ProbabilityAssessment:
 
     @classmethod
     def from_sample(cls, sample: OutcomeSample, level: float, seed: int) -> ProbabilityAssessment:
-        """Compare the probabilities of a sample with its outcomes."""
+        """Assess the probabilities of a sample, given its outcomes."""
         resamples = _RESAMPLES if len(sample.values) <= _MANY_ROWS else _FEW_RESAMPLES
         decisions, differences = compute_sample_curve(sample, DEFAULT_THRESHOLDS, level)
         return cls(
@@ -69,7 +69,7 @@ class ProbabilityAssessment:
 
 
 def adjust_tests(tests: pd.DataFrame) -> pd.DataFrame:
-    """Adjust the p-values of tests of calibration over all models and data sets by Holm's method."""
+    """Adjust the p-values of calibration tests over all models and data sets (Holm)."""
     p_values = tests["p_value"].to_numpy(dtype=np.float64)
     adjusted = np.full(len(p_values), np.nan)
     is_defined = ~np.isnan(p_values)
@@ -100,7 +100,7 @@ def _describe_model(
     if_independent: bool,
     adjusted: bool,
 ) -> Finding:
-    """Describe the calibration of a model by its calibration slope or O:E ratio, or explain why it cannot be tested."""
+    """Describe a model's calibration by its calibration slope or O:E ratio, or explain why it cannot be tested."""
     p, model, label = float(line["p_adjusted"]), str(line["model"]), str(line["class"])
     if np.isnan(p):
         note = str(line["note"])
@@ -149,7 +149,7 @@ def _describe_slope(values: dict[str, Any], is_calibrated: bool, label: str) -> 
 
 
 def describe_net_benefit(scores: pd.DataFrame, decisions: pd.DataFrame) -> dict[str, Any]:
-    """Describe the threshold used for the net benefit, and whether treating all rows or no row is better than every model."""
+    """Describe the threshold for the net benefit, and state whether treating all rows or no row is better than every model."""
     lines = decisions[np.isclose(decisions["threshold"].to_numpy(dtype=np.float64), DEFAULT_THRESHOLD)]
     more = " Decision curves on the report page show other thresholds." if len(lines) else ""
     comparison = ""

@@ -94,7 +94,7 @@ class ModelPredictions:
     name : str
         Name of the model.
     row_indices : array of int
-        Index of the row of each prediction.
+        Row index of each prediction.
     repeat, fold : array of int
         Repeat and fold of each prediction.
     prediction : array of int
@@ -130,7 +130,7 @@ class ModelPredictions:
 
     @property
     def has_repeats(self) -> bool:
-        """Whether some row has several predictions."""
+        """Whether any row has several predictions."""
         return len(self.first_lines) < len(self.row_indices)
 
 
@@ -167,7 +167,7 @@ class DatasetPredictions:
     subgroups : mapping of str to array
         For each subgroup column, the subgroup of each row.
     models : mapping of str to ModelPredictions
-        Predictions by model.
+        Predictions, keyed by model name.
     scored_class : str or None
         Class named by the score columns, as in `p_fraud`. It is the positive class by default.
     """
@@ -197,7 +197,7 @@ class DatasetPredictions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionFile:
-    """The predictions of a file: the result of `read_predictions`.
+    """The predictions in a file or frame, as returned by `read_predictions`.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class PredictionFile:
     roles : Roles
         Role of each column.
     datasets : tuple of DatasetPredictions
-        Predictions by data set.
+        Predictions for each data set.
     notes : tuple of Finding
         Notes on repairs and assumptions.
     """
@@ -227,7 +227,7 @@ class PredictionFile:
         Parameters
         ----------
         threshold : float
-            The threshold.
+            Lowest score for which a row is predicted positive.
         positive : label, optional
             The positive class, as in `judge`.
 
@@ -320,13 +320,13 @@ def read_predictions(
     Parameters
     ----------
     source : path, list of paths, or dataframe
-        A frame of pandas, polars or pyarrow, or CSV, TSV, JSON Lines or Parquet files. A path may be a pattern such as `*.csv`.
+        A pandas, polars or pyarrow frame, or CSV, TSV, JSON Lines or Parquet files. A path may be a pattern such as `*.csv`.
         The encoding (UTF-8, UTF-16, Latin-1), the delimiter and decimal commas are detected.
     y_true, model, dataset, row, weight, cluster, repeat, fold : str, optional
         Column with this role. By default, columns are recognized by common names and by their contents.
     prediction, scores : str, list or mapping, optional
-        Columns of predicted labels and of scores. For a wide table, pass a mapping of models to columns. If a model has a
-        column of scores for each class, map the model to a mapping of classes to columns, e.g.
+        Columns of predicted labels and of scores. For a wide table, pass a mapping from models to columns. If a model has
+        a column of scores for each class, map the model to a mapping from classes to columns, e.g.
         `scores={"forest": {"a": "fa", "b": "fb"}}`.
     subgroup : str or list of str, optional
         Columns that define subgroups for which results are reported separately.
@@ -348,7 +348,7 @@ def read_predictions(
     Raises
     ------
     InputError
-        If the predictions violate a rule and cannot be repaired.
+        If the predictions are invalid and cannot be repaired.
 
     Examples
     --------
@@ -586,7 +586,7 @@ def _keep_complete(table: pd.DataFrame, incomplete: pd.Series[Any], rows: pd.Ser
 
 
 def _drop_duplicates(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Remove lines that are exact duplicates. If no column identifies the rows, keep duplicates and add a note."""
+    """Remove repeated lines if all are exact duplicates. If no column identifies the rows, only add a note."""
     if roles.get("row") is None:
         if len(table) <= MAX_COMPARED_LINES:
             fractions = [column for column in table.columns if table[column].dtype.kind == "f"]
@@ -700,7 +700,7 @@ def _to_floats(column: pd.Series[Any], role: str) -> npt.NDArray[np.float64]:
 
 
 class _DatasetBuilder:
-    """Builder of the predictions of one data set."""
+    """Builder of the predictions for one data set."""
 
     def __init__(self, columns: _SharedColumns, name: str, lines: IntArray, positive: object, notes: Notes) -> None:
         self.columns, self.name, self.lines, self.positive, self.notes = columns, name, lines, positive, notes
@@ -712,7 +712,7 @@ class _DatasetBuilder:
         check_classes(self.true_labels, self.where)
 
     def build(self) -> DatasetPredictions:
-        """Build the predictions of the data set."""
+        """Build the predictions for the data set."""
         model_inputs = self._list_model_inputs()
         classes = self._list_classes(model_inputs)
         class_names = [format_label(label) for label in classes]

@@ -1,6 +1,6 @@
 """Statistics from which a judgement is computed.
 
-The module contains the protocols, and their implementation for rows in memory.
+The module contains the protocols and their implementation for rows in memory.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each class."""
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute the effective number of rows of each class and of all other classes together.
+        """For each class, compute the effective number of rows in this class and in all other classes together.
 
         The result has one row per class and two columns.
         """
@@ -185,7 +185,7 @@ class ModelStatistics(Protocol):
         """Compute the AUC of each class against the rest. The values are NaN if there are no scores."""
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
-        """Tally the scores of a class. If rows are streamed, merge the scores into at most `max_scores` bins."""
+        """Tally the scores for a class. If rows are streamed, merge the scores into at most `max_scores` bins."""
 
     def calibrate(self, level: float) -> pd.DataFrame:
         """Compute the calibration curve of the positive class or, if there is none, of the most probable class."""
@@ -245,12 +245,12 @@ class PairStatistics(Protocol):
         """
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap a confidence interval of the difference in a measure. Return None if this is impossible."""
+        """Bootstrap a confidence interval for the difference in a measure. Return None if this is impossible."""
 
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
         """Run the permutation test of a measure. Return None if the test is impossible or would take too long.
 
-        With many rows, the test may draw fewer than `resamples` permutations, but at least `fewest`.
+        With many rows, the test may allow fewer than `resamples` permutations, but never fewer than `fewest`.
         """
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
@@ -289,10 +289,10 @@ class FileStatistics(Protocol):
         """The predictions, or None if they are not in memory."""
 
     def has_several_folds(self) -> bool:
-        """Whether any model has predictions in several folds."""
+        """Return whether any model has predictions from several folds."""
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List the effects of weights, repeated predictions and the size of the file."""
+        """List notes on the effects of weights, repeated predictions and the size of the file."""
 
     def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
         """Count the rows of each class in each data set.
@@ -316,7 +316,7 @@ class JudgeSettings:
     level : float, default 0.95
         Confidence level of intervals.
     resamples : int, default 2000
-        Number of resamples of the bootstrap and the permutation test.
+        Number of bootstrap resamples.
     seed : int, default 0
         Seed of the resamples.
     alpha : float, default 0.05
@@ -332,13 +332,13 @@ class JudgeSettings:
     binary_only: tuple[str, ...] = ()
 
     def limit_resamples(self, rows: int) -> int:
-        """Return the number of resamples. If there are very many rows, this number is reduced."""
+        """Return the number of resamples, which is reduced if there are very many rows."""
         return self.resamples if rows <= MANY_ROWS else min(self.resamples, REDUCED_RESAMPLES)
 
     def explain_unavailable(self, model: ModelStatistics, measure: Measure) -> str:
         """Explain why a measure cannot be computed for a model.
 
-        The string is empty if no input is missing.
+        Return an empty string if no input is missing.
         """
         missing = model.find_missing_input(measure)
         if not missing and model.positive is None and measure.name in self.binary_only:
@@ -346,13 +346,13 @@ class JudgeSettings:
         return f"needs {missing}" if missing else ""
 
     def make_undefined_interval(self, model: ModelStatistics, measure: Measure) -> Interval:
-        """Create an interval without a value. Its note gives the reason."""
+        """Create an interval without a value, and explain in its note why there is none."""
         nan = float("nan")
         return Interval(measure.name, nan, nan, nan, self.level, "", self.explain_unavailable(model, measure))
 
 
 def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | None) -> str:
-    """Return the name of the input that a measure needs but that is missing, or an empty string."""
+    """Return the name of the input that a measure lacks, or an empty string."""
     needs = measure.facts.needs
     available = {"labels": has_labels, "scores": kind is not None, "probabilities": kind == "probability"}
     return "" if available.get(needs, False) else needs
@@ -360,7 +360,7 @@ def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | Non
 
 @dataclass(frozen=True)
 class PositiveClasses:
-    """The positive classes of the data sets of a file.
+    """The positive class of each data set in a file.
 
     Attributes
     ----------
@@ -425,7 +425,7 @@ class PositiveClasses:
 
     @property
     def remedy(self) -> str:
-        """Advice to the user if the scores seem to belong to the other class."""
+        """Advice to the user if the scores seem to refer to the other class."""
         if not self.can_flip:
             return "check which class each score column belongs to"
         negatives = {negative for _, negative in self.classes.values()}
@@ -461,7 +461,7 @@ class InMemoryModel:
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
         """Select all predictions of a model.
 
-        Repeated predictions of a row share the weight of the row. If no clusters are given, they also form a cluster.
+        Repeated predictions of a row share its weight and, if no clusters are given, form a cluster.
         """
         model = dataset.models[name]
         lines = np.lexsort((model.fold, model.repeat, model.row_indices)) if model.has_repeats else model.first_lines
@@ -504,7 +504,7 @@ class InMemoryModel:
 
     @property
     def keys(self) -> IntArray:
-        """The key of each prediction, which combines the row index and the position in `answers`."""
+        """The key of each prediction, which combines its row index and its position from `answers`."""
         return self.row_indices if self.answers is None else self.row_indices * _MAX_ANSWERS + self.answers
 
     @property
@@ -527,14 +527,14 @@ class InMemoryModel:
 
     @property
     def y_score(self) -> FloatArray | None:
-        """The scores as measures expect them: for one class if there are two classes, otherwise for every class."""
+        """The scores in the form that measures expect: of one class if there are two classes, otherwise of all classes."""
         if self.scores is None or len(self.classes) > 2:
             return self.scores
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
 
     @cached_property
     def has_unknown_labels(self) -> bool:
-        """Whether some predicted labels are not classes."""
+        """Whether any predicted labels are not classes."""
         return self.y_pred is not None and bool((self.y_pred == ABSTAINED).any())
 
     def get_measure_options(self, with_unknown: bool = False) -> dict[str, Any]:
@@ -589,7 +589,7 @@ class InMemoryModel:
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute the effective number of rows of each class and of all other classes together.
+        """For each class, compute the effective number of rows in this class and in all other classes together.
 
         The result has one row per class and two columns.
         """
@@ -613,7 +613,7 @@ class InMemoryModel:
             return [float(auc.of(self.tally(code, MANY_ROWS))) for code in range(len(self.classes))]  # type: ignore[attr-defined]
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
-        """Tally all scores of a class, regardless of `max_scores`."""
+        """Tally all scores for a class, regardless of `max_scores`."""
         del max_scores
         return self._positive_tally if code == self.positive else self._tally_class(code)
 
@@ -722,7 +722,7 @@ class InMemoryModel:
         totals: FloatArray,
         mask: npt.NDArray[np.bool_],
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure of labels on the selected rows, and the influences and weights of rows."""
+        """Compute a measure of labels on the selected rows, and the influence and weight of each row."""
         k, weights = len(labels), np.ones(int(mask.sum())) if self.weights is None else self.weights[mask]
         table = sum_by_code(cells[mask], weights, k * k).reshape(k, k)
         value, influences = compute_cell_influences(table, make_table_function(measure, labels, self.positive))
@@ -736,7 +736,7 @@ class InMemoryModel:
         return mean, (chosen - mean) * weights / weights.sum(), weights
 
     def _jackknife(self, measure: Measure, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
-        """Compute a measure on the selected rows, the influences of blocks, and the weights of rows.
+        """Compute a measure on the selected rows, the influence of each block, and the weight of each row.
 
         A block consists of several rows. The influence of a block is stored at its first row. If there are too many rows, no
         influences are computed, so there are no confidence limits.
@@ -843,7 +843,7 @@ class InMemoryModel:
         return omit_limits(interval, NO_VARIATION) if interval.low == interval.high == interval.estimate else interval
 
     def _compute_count_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
-        """Compute the intervals that do not require resampling, such as those based on counts."""
+        """Compute the intervals that do not require resampling of rows, such as those based on counts."""
         intervals = CountIntervals(settings)
         results = []
         label_measures = [measure for measure in measures if measure.facts.needs == "labels"]
@@ -907,7 +907,7 @@ def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
 
 
 def _cross_join(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """Join each prediction of the first model with each of the second model for the same row.
+    """Join each prediction by the first model with each prediction by the second model for the same row.
 
     `first` and `second` contain the rows that the models predict, in sort order. The results are positions in these arrays.
 
@@ -1004,7 +1004,7 @@ class InMemoryPair:
         return contrast_aucs(first, second, self.first.y_true == positive, self.first.clusters)
 
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
-        """Bootstrap a confidence interval of the difference in a measure."""
+        """Bootstrap a confidence interval for the difference in a measure."""
         adapted_measure, measure_options = self._adapt_measure(measure)
         options = {**measure_options, "sample_weight": self.first.weights}
         bound = [
@@ -1201,11 +1201,11 @@ class InMemoryModels:
         )
 
     def has_several_folds(self) -> bool:
-        """Whether any model has predictions in several folds."""
+        """Return whether any model has predictions from several folds."""
         return any(len(np.unique(model.fold)) > 1 for dataset in self.predictions.datasets for model in dataset.models.values())
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
-        """List the effects of repeated predictions, weights and very many rows."""
+        """List notes on the effects of repeated predictions, weights and very many rows."""
         findings = []
         if any(model.has_repeats for dataset in self.predictions.datasets for model in dataset.models.values()):
             findings.append(Finding.of("repeated_predictions"))
@@ -1289,7 +1289,7 @@ def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, mea
 class CountIntervals:
     """Measures and intervals that are computed from counts alone.
 
-    If rows have weights, there are no intervals.
+    If rows are weighted or clustered (`unweighted=False`), there are no intervals.
     """
 
     settings: JudgeSettings
@@ -1318,7 +1318,7 @@ class CountIntervals:
     def from_tally(self, measure: Measure, tally: ScoreTally, coarse_tally: ScoreTally | None = None) -> Interval:
         """Compute a measure of scores with an interval.
 
-        The AUC has a score interval with DeLong's variance. Most other intervals come from resampled counts of bins.
+        The AUC has a score interval with DeLong's variance. Most other intervals come from resampled bin counts.
         `coarse_tally` is an optional copy of the tally that has already been merged into bins.
         """
         with ignore_warnings():
@@ -1342,7 +1342,7 @@ class CountIntervals:
         return replace(interval, low=lowest, high=highest)
 
     def from_mean(self, name: str, mean: float, deviation: float, rows: int) -> Interval:
-        """Compute confidence limits of a mean over very many rows by the normal approximation."""
+        """Compute confidence limits for the mean of very many rows by the normal approximation."""
         if not self.unweighted or not np.isfinite(mean):
             return self._make_empty(name, mean)
         if deviation == 0:
@@ -1395,7 +1395,7 @@ class CountIntervals:
 
 
 def omit_limits(interval: Interval, note: str) -> Interval:
-    """Remove the confidence limits of an interval, and add a note with the reason."""
+    """Remove the limits from an interval, and add a note with the reason."""
     nan = float("nan")
     return replace(interval, low=nan, high=nan, method="", note=note)
 
@@ -1403,7 +1403,7 @@ def omit_limits(interval: Interval, note: str) -> Interval:
 def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatArray]:
     """Resample counts with replacement, batch by batch.
 
-    This is equivalent to resampling rows, because all rows of a cell are the same.
+    This is equivalent to resampling rows, because the rows in a cell are interchangeable.
     """
     rng = np.random.default_rng(seed)
     flat = np.asarray(cells, dtype=np.float64).ravel()

@@ -1,6 +1,6 @@
 """Statistics of models in files that are too large for memory.
 
-DuckDB scans each file without keeping its rows.
+DuckDB scans each file without keeping its rows in memory.
 """
 
 from __future__ import annotations
@@ -104,14 +104,15 @@ if TYPE_CHECKING:
 MEMORY = "512MB"
 
 # If the rarer class has at most this many rows, DeLong's test uses exact ranks. If it has more rows, all scores are ranked
-# relative to this many quantiles of the scores of this class.
+# relative to at most this many quantiles of the scores of this class.
 MAX_MARKS = 1 << 22
 
 _SAMPLE = 10_000
 _BATCH = 1 << 18
 _MAX_CLASSES = 1000
 
-# If there are fewer distinct scores than this fraction of the rows, grouping equal scores is faster than sorting all of them.
+# If the number of distinct scores is below this fraction of the number of rows, grouping equal scores is faster than sorting
+# all of them.
 _MAX_DISTINCT_FRACTION = 0.1
 
 # If the confusion tables of all clusters have at most this many cells, they are read into memory.
@@ -129,7 +130,7 @@ _ANSWER, _ANSWERS = '"fairtrial answer"', '"fairtrial answers"'
 
 
 class StreamedFile:
-    """One or several files as a DuckDB table.
+    """One or more files that DuckDB reads as a single table.
 
     The object is a context manager. The view `lines` contains all lines, and the view `judged` contains the lines to be judged.
     Queries refer to these two views. Every name or value from the file is quoted by `quote_identifier` or `quote_literal`, so
@@ -273,12 +274,12 @@ class StreamedFile:
         self.has_answers = True
 
     def build_missing_condition(self, column: str) -> str:
-        """Build the SQL condition that is true for missing cells of a column."""
+        """Build an SQL condition that is true for the missing cells of a column."""
         nan = f" OR isnan({quote_identifier(column)})" if self.column_types[column] in ("DOUBLE", "FLOAT") else ""
         return f"({quote_identifier(column)} IS NULL{nan})"
 
     def has_several_folds(self) -> bool:
-        """Whether any model has predictions in several folds."""
+        """Return whether any model has predictions from several folds."""
         fold = self.roles.get("fold")
         if fold is None:
             return False
@@ -383,8 +384,7 @@ class StreamedFile:
 class StreamedModel:
     """Predictions of one model on one data set of a streamed file.
 
-    True classes, predicted classes and scores are SQL expressions. The counts from each scan of the file are cached, so no scan
-    is repeated.
+    True classes, predicted classes and scores are SQL expressions. Most counts are cached, to avoid repeated scans of the file.
     """
 
     streamed: StreamedModels
@@ -399,7 +399,7 @@ class StreamedModel:
     scores: tuple[str, ...] | None
     kind: ScoreKind | None
     has_unknown_labels: bool = False
-    """Whether some predicted labels are not classes. Such a label has a code that equals the number of classes."""
+    """Whether any predicted labels are not classes. The code of such a label is the number of classes."""
 
     @property
     def is_weighted(self) -> bool:
@@ -470,7 +470,7 @@ class StreamedModel:
     def _compute_clustered_proportions(
         self, measures: Sequence[Measure], table: Confusion, level: float
     ) -> dict[str, Interval]:
-        """Compute confidence intervals of proportions from the counts of each cluster."""
+        """Compute confidence intervals for proportions from the counts of each cluster."""
         tables = self.count_cluster_tables()
         assert tables is not None
         intervals = {}
@@ -489,7 +489,7 @@ class StreamedModel:
 
     @cached_property
     def _cells(self) -> tuple[FloatArray, FloatArray]:
-        """Numbers of rows and total weights by true and predicted class.
+        """Row counts and total weights by true and predicted class.
 
         If there are no predicted labels, both tables have only one column.
         """
@@ -516,7 +516,7 @@ class StreamedModel:
         return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
 
     def count_effective_rows(self) -> FloatArray:
-        """Compute the effective number of rows of each class and of all other classes together.
+        """For each class, compute the effective number of rows in this class and in all other classes together.
 
         The result has one row per class and two columns.
         """
@@ -621,7 +621,7 @@ class StreamedModel:
         return [aucs[self.positive]] * 2 if self.positive is not None and len(aucs) == 2 else aucs
 
     def tally(self, code: int, max_scores: int) -> ScoreTally:
-        """Tally the scores of a class in at most `max_scores` bins."""
+        """Tally the scores for a class in at most `max_scores` bins."""
         if not self._binned_tallies:
             self._scan_scores([], JudgeSettings())
         return merge_into_bins(self._binned_tallies[code], max_scores)
@@ -679,7 +679,7 @@ class StreamedModel:
         return curve.assign(low=[low for low, _ in limits], high=[high for _, high in limits])
 
     def _limit_clustered_bins(self, level: float) -> list[tuple[float, float]]:
-        """Compute confidence limits of the observed frequency of each bin from the counts of each cluster."""
+        """Compute confidence limits for the observed frequency in each bin from the counts of each cluster."""
         probability, outcome = self._build_probability_sql()
         columns = f"{probability} AS f, {outcome} AS o, {self.streamed.cluster} AS c"
         sums = f"SELECT {_BIN_SQL} AS b, sum(o::INT), count(*) FROM (SELECT {columns} FROM judged WHERE {self.where})"
@@ -724,7 +724,7 @@ class StreamedModel:
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
         """Estimate a measure of predicted labels for each subgroup. Return None for other measures.
 
-        There are no limits if rows are weighted or clustered.
+        There are no confidence limits if rows are weighted or clustered.
         """
         if not isinstance(measure, LabelMeasure) or self.label is None:
             return None
@@ -804,7 +804,7 @@ class StreamedPair:
 
     @cached_property
     def _label_sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Numbers of rows, total weights and total squared weights by true class and both predicted classes."""
+        """Row counts, total weights and total squared weights by true class and both predicted classes."""
         k = len(self.codes)
         cells, weights, squares = np.zeros((3, k, k, k))
         query = f"SELECT t, l1, l2, count(*), sum(w), sum(w * w) FROM {self.joined_sql} GROUP BY t, l1, l2"
@@ -945,7 +945,7 @@ class StreamedPair:
 def _resample_weights(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares: FloatArray, seed: int) -> FloatArray:
     """Draw the total weight of each cell from a normal distribution. Negative values become 0.
 
-    The distribution has the mean and the variance of the sum of the weights of the drawn rows.
+    The distribution has the mean and the variance of the total weight of the drawn rows.
     """
     counts = np.maximum(cells, 1.0)
     mean = weights / counts
@@ -992,7 +992,7 @@ class StreamedModels:
         return int(self.file.fetch_rows(f"SELECT count(DISTINCT {row}) FROM {lines}")[0][0])
 
     def has_several_folds(self) -> bool:
-        """Whether any model has predictions in several folds."""
+        """Return whether any model has predictions from several folds."""
         return self.file.has_several_folds()
 
     def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
@@ -1002,7 +1002,7 @@ class StreamedModels:
         return [Finding.of("streamed_file"), *(Finding.of(kind) for kind, column in optional.items() if column is not None)]
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
-        """Return an empty list, because the values of splits can be computed only from rows in memory."""
+        """Return an empty list, because values for splits can be computed only from rows in memory."""
         del measure
         return []
 
@@ -1200,7 +1200,7 @@ class StreamedScores:
 
 @dataclass(frozen=True)
 class _RawModel:
-    """A model of a data set whose classes are not known yet, with its lines, predicted labels and score columns."""
+    """A model on a data set whose classes are not yet known, with its lines, predicted labels and score columns."""
 
     name: str
     subject: Subject
@@ -1328,7 +1328,7 @@ def _drop_incomplete_rows(file: StreamedFile, notes: Notes) -> None:
 
 
 def _note_duplicates(file: StreamedFile, notes: Notes) -> None:
-    """Note exact duplicates of lines if no column identifies the rows."""
+    """Add a note on exact duplicates of lines if no column identifies the rows."""
     lines = file.fetch_rows("SELECT count(*) FROM judged")[0][0]
     if file.roles.get("row") is not None or lines > MAX_COMPARED_LINES:
         return
@@ -1354,7 +1354,7 @@ def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
 def _number_predictions(file: StreamedFile, notes: Notes) -> None:
     """Check that each model predicts each row once per repeat and fold, and number the predictions of each row.
 
-    If the file has no repeat or fold column, several lines of a row count as repeated predictions, in any order.
+    If the file has no repeat or fold column, several lines of a row count as repeated predictions, in arbitrary order.
     """
     keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
     distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
@@ -1377,7 +1377,7 @@ def _number_predictions(file: StreamedFile, notes: Notes) -> None:
 
 
 def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
-    """Note which models predict rows several times although the file has no column that numbers the repeats."""
+    """Add a note on each model that predicts rows several times although no column numbers the repeats."""
     row, model = str(file.roles.get("row")), file.roles.get("model")
     name = "NULL" if model is None else quote_identifier(model)
     for value, lines in file.fetch_rows(f"SELECT {name}, count(*) FROM judged WHERE {_ANSWER} > 1 GROUP BY ALL ORDER BY ALL"):
@@ -1387,7 +1387,7 @@ def _note_numbered_predictions(file: StreamedFile, notes: Notes) -> None:
 
 
 def _drop_duplicate_lines(file: StreamedFile, notes: Notes) -> bool:
-    """Remove repeated lines of rows if all of them are exact duplicates. Return whether they were removed."""
+    """Remove repeated lines for the same row if all of them are exact duplicates. Return whether they were removed."""
     keys = ", ".join(_list_key_columns(file, *_LINE_ROLES))
     lines, n_keys = file.fetch_rows(f"SELECT count(*), count(DISTINCT row({keys})) FROM judged")[0]
     columns = ", ".join(map(quote_identifier, file.roles.used_columns))
@@ -1410,7 +1410,7 @@ def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
 
 
 def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str | None, str]:
-    """Map each class to its score column. Columns that are empty on these lines are left out."""
+    """Map each class to its score column. Columns that are empty on the selected lines are left out."""
     if not model_columns.scores:
         return {}
     parts = [f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for _, column in model_columns.scores]
@@ -1624,9 +1624,11 @@ def compute_rank_contrast(file: StreamedFile, lines: str, positive: int, cluster
     """Compute the AUCs of two models on the same rows and the variance of their difference.
 
     The result is NaN if a class has no rows. `lines` is SQL that selects true classes t, scores s1 and s2, and clusters c. The
-    rows are written to a temporary table, which may spill to disk, so the models are joined only once. Only the scores of the
-    rarer class are kept in memory. Each score of the other class is located among these scores. The locations determine how
-    many rows of one class have a lower score than each row of the other class.
+    rows are written to a temporary table, which may spill to disk, so the models are joined only once.
+
+    Only the distinct scores of the rarer class are kept in memory. If this class has more than `MAX_MARKS` rows, only every
+    k-th score is kept. The rows of both classes are then counted at and between these scores. The counts determine how many
+    rows of one class have a lower score than each row of the other class. If scores were left out, the result is approximate.
     """
     cluster = "dense_rank() OVER (ORDER BY c) - 1" if clustered else "0"
     file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2, {cluster} AS c FROM {lines}")
@@ -1674,7 +1676,7 @@ def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
-    """Select the distinct scores of the rarer class in ascending order, or every k-th score if there are too many."""
+    """Select the distinct scores of the rarer class, or of every k-th row if there are too many rows, in ascending order."""
     step, n_read = -(-rows // MAX_MARKS), 0
     parts: list[FloatArray] = []
     for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
@@ -1696,7 +1698,8 @@ def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) 
 class _SlotRows:
     """The rows of the joined table, assigned to slots by their scores.
 
-    The marks are the selected scores of the rarer class. Slot 2i lies directly below mark i, and slot 2i + 1 is mark i itself.
+    The marks are the selected scores of the rarer class. Slot 2i contains the scores between marks i - 1 and i. Slot 2i + 1
+    contains the scores equal to mark i.
     """
 
     def __init__(self, file: StreamedFile, marks: Sequence[FloatArray], clusters: int) -> None:
@@ -1720,7 +1723,7 @@ class _SlotRows:
         return [_compute_twice_below(count) for count in counts], sums
 
     def sum_placements(self, which: str, below: Sequence[FloatArray]) -> _PlacementSums:
-        """Sum the placements by both models over the rows of a class. `below` contains the counts of the other class."""
+        """Sum the placements under both models over the rows of a class. `below` contains the counts of the other class."""
         sums = _PlacementSums(self.clusters)
         for slots, codes in self._iter_slots(which):
             sums.add(below[0][slots[0]], below[1][slots[1]], codes)
@@ -1728,7 +1731,7 @@ class _SlotRows:
 
 
 class _PlacementSums:
-    """Moments of the placements by two models and of their difference, and sums within each cluster.
+    """Moments of the placements under two models and of their difference, and sums within each cluster.
 
     The placement of a row is twice the number of rows of the other class with a lower score, where a tie counts one half.
     """

@@ -30,7 +30,7 @@ GAP_COLUMNS = (
     *("p_value", "p_adjusted", "significant", "obstacle", "note"),
 )
 
-# A subgroup with fewer rows than this, or with a class that has fewer rows than this, is too small to judge.
+# A subgroup is too small to judge if it has fewer rows than the first number, or a class with fewer rows than the second.
 MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 
 # The answer names at most this many gaps in measures other than the main one.
@@ -127,7 +127,7 @@ def build_gaps(
     """Build the table of gaps, with one row per data set, subgroup column, measure, model and subgroup.
 
     Limits and p-values are adjusted over all subgroups, columns, models and data sets. The first measure is the main measure.
-    Limits and p-values of the other measures are also adjusted for the number of other measures (Bonferroni).
+    For the other measures, limits and p-values are also adjusted for the number of these measures (Bonferroni).
     """
     import pandas as pd
 
@@ -182,7 +182,7 @@ def _find_missing_limits(gap: Gap, measure: Measure, obstacle: str) -> Finding |
 
 
 def find_gaps(gaps: pd.DataFrame, measure: str, level: float, alpha: float, if_independent: bool = False) -> Finding | None:
-    """Find which subgroups differ significantly from the rest in a measure. Return None if no gap was computed."""
+    """Find out which subgroups differ significantly from the rest in a measure. Return None if the measure has no gaps."""
     lines = gaps[gaps["measure"] == measure]
     if not len(lines):
         return None
@@ -226,7 +226,7 @@ def find_other_gaps(gaps: pd.DataFrame, main: str, alpha: float, if_independent:
 
 
 def select_distinct_gaps(gaps: pd.DataFrame) -> pd.DataFrame:
-    """Remove gaps that only repeat another gap with the opposite sign.
+    """Remove each gap that merely repeats another gap with the opposite sign.
 
     If a column has only two subgroups, their gaps differ only in sign. Therefore, only the gap of the first subgroup is kept.
     """
@@ -249,7 +249,7 @@ def _has_mirror(gaps: pd.DataFrame) -> pd.Series[bool]:
 def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
     """List the tested gaps. If two gaps differ only in sign, only the first of them is listed.
 
-    Gaps in which the subgroup is worse than the rest come first. Otherwise, gaps are sorted by adjusted p-value.
+    Gaps of subgroups that are worse than the rest come first. Within each group, gaps are sorted by adjusted p-value.
     """
     tested: dict[tuple[str, ...], dict[Any, Any]] = {}
     lines = gaps.assign(has_mirror=_has_mirror(gaps))[gaps["p_adjusted"].notna()].to_dict("records")
@@ -260,7 +260,7 @@ def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _rate_gap(line: dict[Any, Any]) -> tuple[bool, float]:
-    """Build a sort key that puts subgroups that are worse than the rest first, and then sorts by the adjusted p-value."""
+    """Build a sort key that puts subgroups worse than the rest first and then sorts by adjusted p-value."""
     facts = get_measure(line["measure"]).facts
     is_worse = facts.has_direction and (line["difference"] < 0) == (facts.direction == "max")
     return not is_worse, line["p_adjusted"]

@@ -292,7 +292,7 @@ def build_assessments(models: Sequence[ModelStatistics], settings: JudgeSettings
         test, uncertainty = assessment.test, assessment.uncertainty
         line = {**keys, "uncertainty": uncertainty.estimate, "low": uncertainty.low, "high": uncertainty.high}
         note = " ".join(render(finding, "model") for finding in test.caveats)
-        # If the p-value is the smallest that resampling can give, it is an upper bound.
+        # If the p-value is the smallest that resampling can yield, it is an upper bound.
         at_minimum = test.resamples is not None and test.p_value * (1 + test.resamples) <= 1 + 1e-9
         line |= {"test": test.test, "statistic": test.statistic, "p_value": test.p_value, "note": note}
         line |= {"at_minimum": at_minimum}

@@ -46,7 +46,7 @@ TABLE_MEASURES = ("recall", "precision", "specificity", "f_score")
 """Default measures of the threshold table."""
 
 ALTERNATIVES = {"nobody": 0.0, "everybody": 1.0}
-"""The alternatives to a threshold, and the proportion of positive predictions of each."""
+"""The alternatives to a threshold, and the proportion of cases that each predicts to be positive."""
 
 _MIN_CLUSTERS = 20
 _PAIR_COLUMNS = (
@@ -67,7 +67,7 @@ class ThresholdChoice:
     rows, positives : int
         Number of cases and of positive cases.
     threshold, low, high : float
-        The threshold, and confidence limits of the best threshold in the population. Infinity is above all scores, so no case
+        The threshold, and confidence limits for the best threshold in the population. Infinity is above all scores, so no case
         is predicted positive. Minus infinity is below all scores, so every case is predicted positive.
     estimates : mapping of str to Interval
         Cost per 1,000 cases (for costs only), recall, precision and alert rate on new cases. The values are estimated by
@@ -79,13 +79,13 @@ class ThresholdChoice:
     saving : Interval or None
         Proportion of the current cost that is saved, or None if there are no costs or no current threshold.
     next_lower : float
-        The next lower score, or minus infinity. All thresholds above this score, up to the chosen one, give the same predicted
-        labels.
+        The next lower score, or minus infinity. All thresholds above this score, up to the chosen one, yield the same
+        predicted labels.
     alternatives : mapping of str to Interval
         Only for costs: the cost per 1,000 cases if "nobody" or "everybody" is predicted positive.
     differences : mapping of str to Outcome
-        Only for costs: for each alternative, a test of the cost of the threshold minus the cost of the alternative. Empty if
-        there are too few cases.
+        Only for costs: for each alternative, a test of the difference in cost, threshold minus alternative. Empty if there are
+        too few cases.
     current_differences : mapping of str to Outcome
         The same tests for the current threshold. Empty if there is no current threshold.
     folds : int
@@ -111,7 +111,7 @@ class ThresholdChoice:
 
     @property
     def label(self) -> str:
-        """The threshold as text. The printed number gives the same predicted labels as the exact threshold."""
+        """The threshold as text. The printed number yields the same predicted labels as the exact threshold."""
         return format_threshold(self.threshold, self.next_lower)
 
     @property
@@ -174,7 +174,7 @@ class ThresholdResult:
         Only for costs. One row per pair of models: difference in cost per 1,000 cases (first minus second) on common rows.
         Intervals are simultaneous over all pairs (Bonferroni), and p-values are adjusted over all pairs (Holm).
     curves : DataFrame
-        Only for costs: the cost per 1,000 cases at many thresholds, with pointwise limits.
+        Only for costs: the cost per 1,000 cases at many thresholds, with pointwise confidence limits.
     positives : PositiveClasses
         Positive class of each data set.
     level, alpha : float
@@ -214,7 +214,7 @@ class ThresholdResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The confidence limits of the best threshold of the first model."""
+        """The confidence limits for the best threshold of the first model."""
         return self.choices[0].low, self.choices[0].high
 
     def frame(self) -> pd.DataFrame:
@@ -231,7 +231,7 @@ class ThresholdResult:
         return pd.DataFrame([choice.to_dict() for choice in self.choices])
 
     def to_json(self) -> str:
-        """Return the result as a JSON document with the schema `result.schema.json`.
+        """Return the result as a JSON document that conforms to `result.schema.json`.
 
         Returns
         -------
@@ -332,7 +332,7 @@ class ThresholdResult:
         return Finding.of("threshold_no_gain", **values, current=choice.current, current_cost=current_cost)
 
     def _describe_limits(self, choice: ThresholdChoice) -> list[Finding]:
-        """Describe the confidence limits of the threshold, the goal and the saving, as far as they are defined."""
+        """Describe the confidence limits for the threshold, the goal and the saving, as far as they are defined."""
         parts = [] if np.isnan(choice.low) else [f"threshold {format_threshold_limits(choice.low, choice.high)}"]
         name = {"costs": "cost", "alerts": "alert_rate"}.get(self.goal.kind, self.goal.kind)
         limits = _format_limits(name, choice.estimates[name])
@@ -365,7 +365,7 @@ class ThresholdResult:
         return [*lines, "", *foot_lines, *self._format_notes()]
 
     def _describe_method(self) -> Finding:
-        """Describe how the results were estimated, with the numbers of folds and rows of all models."""
+        """Describe how the results were estimated, including the numbers of folds and rows over all models."""
         fewest, most = (choose(choice.rows for choice in self.choices) for choose in (min, max))
         rows = format_count(most, "row") if fewest == most else f"{fewest:,} to {format_count(most, 'row')}"
         if self.goal.kind == "alerts":
@@ -399,7 +399,7 @@ class ThresholdResult:
         return format_table(rows, left=2 if several else 1)
 
     def _format_table(self, thresholds: Sequence[float]) -> list[str]:
-        """Format the counts and measures of each model at the requested thresholds, if its table contains them."""
+        """Format the counts and measures of each model at those requested thresholds that its table contains."""
         lines: list[str] = []
         table = self.table[self.table["threshold"].isin([float(value) for value in thresholds])]
         several = self.table["dataset"].nunique() > 1
@@ -439,7 +439,7 @@ def _format_estimates(estimates: Mapping[str, Interval]) -> list[str]:
 
 
 def _format_limits(name: str, interval: Interval) -> str:
-    """Format limits for the console. Limits of recall and precision have two digits, to keep lines short."""
+    """Format limits for the console. Limits for recall and precision have two digits, to keep lines short."""
     if np.isnan(interval.low):
         return ""
     scale = PER_CASES if name == "alert_rate" else 1
@@ -464,7 +464,7 @@ def format_threshold(threshold: float, next_lower: float | None = None) -> str:
     """Format a threshold.
 
     If the next lower score is given, the rounded threshold lies above that score but not above the exact threshold. It then
-    gives the same predicted labels as the exact threshold. Otherwise, the threshold is rounded to 3 digits.
+    yields the same predicted labels as the exact threshold. Otherwise, the threshold is rounded to 3 digits.
 
     >>> format_threshold(0.18347), format_threshold(float("inf"))
     ('0.183', 'above all scores')
@@ -485,12 +485,12 @@ def format_threshold(threshold: float, next_lower: float | None = None) -> str:
 
 
 def format_threshold_limits(low: float, high: float) -> str:
-    """Format the limits of a threshold."""
+    """Format the confidence limits for a threshold."""
     return "undefined" if np.isnan(low) else f"{format_threshold(low)} to {format_threshold(high)}"
 
 
 def format_saving(saving: Interval) -> str:
-    """Format the limits of a saving in percent."""
+    """Format the confidence limits for a saving, in percent."""
     return f"saving {' to '.join(format_percentage(round(limit, 2) + 0.0) for limit in (saving.low, saving.high))}"
 
 
@@ -532,13 +532,13 @@ def choose_threshold(
     current : float, optional
         Current threshold, for comparison. Default: 0.5 for predicted probabilities, none for other scores.
     thresholds : list of float, optional
-        Thresholds of the threshold table. Default: nine thresholds, the chosen one and the current one.
+        Thresholds in the threshold table. Default: nine thresholds, the chosen one and the current one.
     measures : str, Measure or list of these, optional
         Measures of predicted labels for the threshold table. Default: recall, precision, specificity and F1 score.
     level : float, default 0.95
         Confidence level of intervals.
     alpha : float, default 0.05
-        Significance level of the tests of costs.
+        Significance level of the tests that compare costs.
     resamples, seed : int
         Number of bootstrap resamples for the threshold table (default 2000), and seed of folds and resamples (default 0).
     positive : label, optional
@@ -554,7 +554,7 @@ def choose_threshold(
     ------
     InputError
         If there is not exactly one goal, a cost or a threshold is invalid, a model has no scores for a positive class, or no
-        threshold reaches the precision.
+        model reaches the precision at any threshold.
 
     Notes
     -----
@@ -696,7 +696,7 @@ def _select_label_measures(requested: Any) -> list[LabelMeasure]:
 
 
 def _check_threshold(name: str, value: float, cases: ScoredCases) -> float:
-    """Check that a threshold lies within the range of the scores, which is 0 to 1 for probabilities."""
+    """Check that a threshold lies within the range of the scores, or between 0 and 1 for probabilities."""
     _check.check_number(name, value)
     low, high = (0.0, 1.0) if cases.kind == "probability" else (float(cases.values[-1]), float(cases.values[0]))
     if not low <= value <= high:
@@ -769,7 +769,7 @@ def _choose(
 def _compare_alternatives(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float | None, level: float
 ) -> tuple[dict[str, Interval], dict[str, Outcome], dict[str, Outcome]]:
-    """Estimate the costs of alerting nobody and everybody, and test the chosen and the current threshold against both."""
+    """Estimate the cost if no case or every case is predicted positive, and test both thresholds against these alternatives."""
     if goal.kind != "costs":
         return {}, {}, {}
     alerts = {name: np.full(len(cases.index), flag) for name, flag in ALTERNATIVES.items()}
@@ -902,7 +902,7 @@ def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None]
 def _combine(outcome: Outcome, other: Outcome) -> Outcome:
     """Combine the tests at cross-fitted thresholds and at thresholds chosen on all rows.
 
-    The reason is given in `_estimate_chosen`. The larger p-value is used, or 1 if the differences have opposite signs. The
+    See `_estimate_chosen` for the reason. The larger p-value is used, or 1 if the differences have opposite signs. The
     interval includes both intervals.
     """
     effect, second = outcome.effect, other.effect

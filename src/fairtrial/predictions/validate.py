@@ -1,6 +1,6 @@
-"""Rules for all predictions, whether in memory or streamed.
+"""Checks of predictions, whether in memory or streamed.
 
-A violation raises an error or adds a note.
+A failed check raises an error or adds a note.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LabelSource = Literal["file", "probabilities", "scores", "threshold", "none"]
 
 LABEL_NOTES = ("labels_from_probabilities", "labels_from_scores", "labels_from_signs", "no_labels")
 
-# If probabilities are rounded to two digits, rounding can change their sum by this much per class.
+# If probabilities are rounded to two decimal places, rounding can change their sum by this much per class.
 ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
@@ -35,7 +35,7 @@ _MAX_UNKNOWN_NOTES = 3
 
 
 def suggest_y_true() -> str:
-    """Suggest naming the column of true labels, for the end of an error message."""
+    """Return a hint to name the column of true labels, for the end of an error message."""
     return f", or pass {name_argument('y_true', 'COLUMN')} if another column has the true labels"
 
 
@@ -60,7 +60,7 @@ class Notes:
     """Collection of notes on repairs and assumptions.
 
     Notes that differ only in the model are merged. A merged note lists the models in `models`. If the notes name data sets, the
-    merged note lists these in `datasets`.
+    merged note lists them in `datasets`.
 
     >>> notes = Notes()
     >>> for name in ("tree", "rule"):
@@ -77,7 +77,7 @@ class Notes:
         self._entries.setdefault(Finding(kind, values), {}).setdefault(subject.model, {})[subject.dataset] = None
 
     def extend(self, findings: Iterable[Finding]) -> None:
-        """Add several notes, some of which may be merged already."""
+        """Add several notes, some of which may already be merged."""
         for finding in findings:
             values = {name: value for name, value in finding.values.items() if name not in ("models", "datasets")}
             for model in finding.values.get("models", ("",)):
@@ -125,10 +125,10 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
 
 
 def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
-    """Compare predicted labels with true labels.
+    """Check predicted labels against the true labels.
 
-    Unknown labels and classes that are never predicted are noted. Labels that are misspelled or encoded differently raise an
-    error.
+    A note is added for unknown labels and for classes that are never predicted. An error is raised if labels seem to be
+    misspelled or encoded differently.
     """
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
@@ -161,8 +161,8 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
 def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
     """Return whether the predicted labels seem to encode the true classes differently, e.g. as 1 and 2 instead of 0 and 1.
 
-    All labels must be whole numbers. If there are not two classes, the predicted labels must be the true labels plus or minus
-    one.
+    This requires that all labels are whole numbers. Unless there are two classes, the predicted labels must also equal the true
+    labels plus or minus one.
     """
     if not all(label.removeprefix("-").isdigit() for label in (*true_labels, *predicted)):
         return False
@@ -171,7 +171,7 @@ def _is_shifted(true_labels: Sequence[str], predicted: Sequence[str]) -> bool:
 
 
 def choose_positive(texts: Sequence[str], scored_class: str | None) -> tuple[int | None, str]:
-    """Choose which of two classes is positive, and give the reason. If there are not two classes, the index is None.
+    """Choose the positive class, and return its index and the reason. The index is None unless there are two classes.
 
     The class named by the score columns (`scored_class`) is positive. If the score columns do not name a class, a class with a
     typical positive name, such as "yes", is positive. Otherwise, the second class in sort order is positive.
@@ -209,7 +209,7 @@ def choose_condition(conditions: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
 def choose_scheme(scheme: str | None, columns: Collection[str], list_schemes: Callable[[], Iterable[Any]]) -> str | None:
     """Choose which resampling scheme of an exported study is judged. Return None if all lines are judged.
 
-    All schemes of a study contain predictions of the same rows, so only one scheme may be used.
+    All schemes of a study contain predictions for the same rows, so only one scheme may be used.
     """
     if SCHEME_COLUMN not in columns:
         if scheme is not None:
@@ -227,29 +227,29 @@ def choose_scheme(scheme: str | None, columns: Collection[str], list_schemes: Ca
 
 
 def note_condition(n_conditions: int, lines: int, condition: Sequence[Any], notes: Notes) -> None:
-    """Note that only one of several conditions is judged."""
+    """Add a note that only one of several conditions is judged."""
     name = " ".join(format_label(value) for value in condition)
     notes.add("several_conditions", conditions=n_conditions, lines=lines, condition=name)
 
 
 def note_duplicate_labels(duplicates: Mapping[str, str], subject: Subject, notes: Notes) -> None:
-    """Note that the spelling of predicted labels differs from that of the true labels."""
+    """Add a note that predicted labels are spelled differently from the true labels."""
     aliases = tuple(f"{label} = {true_label}" for label, true_label in sorted(duplicates.items()))
     notes.add("matched_labels", subject, aliases=aliases)
 
 
 def note_dropped_rows(rows: int, total: int, notes: Notes) -> None:
-    """Note how many incomplete rows were removed. Raise an error if no row is left."""
+    """Add a note on the number of incomplete rows that were removed. Raise an error if no row is left."""
     if rows == total:
         raise InputError(f"the file must contain complete rows, got missing values in all {total:,} rows: fill the cells")
     notes.add("dropped_missing", rows=rows, total=total)
 
 
 def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int, notes: Notes) -> None:
-    """Note lines that occur more than once, unless numbers are so coarse that equal lines are expected.
+    """Add a note on duplicate lines, unless numbers are so coarse that equal lines are expected.
 
     `distinct_scores` is the number of distinct combinations of values in the columns of floating-point numbers. If this number
-    is small, or if lines with the same combination differ in other columns, equal lines may be different rows.
+    is small, or if lines with the same combination differ in other columns, equal lines may be distinct rows.
     """
     coincidences = distinct_lines - distinct_scores
     is_fine = distinct_scores >= 0.99 * distinct_lines and distinct_scores >= lines / 4
@@ -258,7 +258,7 @@ def note_duplicated_lines(lines: int, distinct_lines: int, distinct_scores: int,
 
 
 def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Notes) -> None:
-    """Note how many predicted labels of a model are missing."""
+    """Add a note on the number of missing predicted labels of a model."""
     if n_missing:
         notes.add("missing_labels", subject, missing=n_missing, rows=rows)
 

@@ -1,6 +1,6 @@
 """Reports, tables and figures. The entry points are `fairtrial.write_report` and `fairtrial.draw`.
 
-Each `draw_*` function returns an Altair chart, which `save` writes to a file. Methodology checks are in
+Each `draw_*` function returns an Altair chart. `save` writes a chart to a file. Methodology checks are in
 `fairtrial.report.checks`.
 """
 

@@ -1,6 +1,6 @@
-"""Values of a study that several sections and checks share: the verdict, the declaration and the learners.
+"""The verdict, declared settings and learners of a study, which several sections and checks use.
 
-Values that take a long time to compute are cached.
+Verdicts and rankings are cached, because they take a long time to compute.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _cache: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
-    """Return the value that is cached for these results under this key.
+    """Return the value that is cached for these results under a key.
 
-    If there is no such value, it is computed and cached.
+    If there is no such value, compute and cache it.
     """
     entries = _cache.setdefault(results, {})
     if key not in entries:
@@ -48,10 +48,10 @@ def get_cached(results: Results, key: object, compute: Callable[[], T]) -> T:
 def compute_verdict(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
-    """Compute a verdict.
+    """Compute the verdict on a measure under a condition.
 
-    Return the verdict and an empty string, or None and the reason why there is no verdict. The defaults are the measure of the
-    study's verdict and the main condition.
+    Return the verdict and an empty string, or None and the reason why there is no verdict. By default, use the study's verdict
+    measure and the main condition.
     """
     condition_facts = condition or get_main_condition(results)
 
@@ -129,12 +129,12 @@ def get_verdict_measure(results: Results) -> Measure:
 
 
 def select_condition(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataFrame:
-    """Select the rows of a frame that belong to this condition."""
+    """Select the rows of a frame for one condition."""
     return frame[mask_condition(frame, condition)]
 
 
 def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
-    """Get the class and the parameters of a learner's estimator, without its preprocessing."""
+    """Get the class and the parameters of a learner's estimator, excluding preprocessing."""
     inner = learner.parameters.get("learner")
     if isinstance(inner, Mapping) and "class" in inner:
         return str(inner["class"]), dict(inner.get("parameters") or {})
@@ -142,7 +142,7 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Return whether the results come from a file of predictions. Models from a file have no estimator class."""
+    """Return whether the results come from a predictions file, whose models have no estimator class."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 
@@ -154,7 +154,7 @@ def get_resampling_scheme(results: Results) -> str:
 def select_best_learners(results: Results, count: int) -> list[str]:
     """Select the `count` learners with the best mean ranks.
 
-    The ranks are for the measure of the verdict under the main condition. The learners are returned in the order of the study.
+    The ranks are computed for the verdict measure under the main condition. The learners keep the order of the study.
     """
     names = [learner.name for learner in results.archive.learners]
     if len(names) <= count:

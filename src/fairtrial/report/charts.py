@@ -88,7 +88,7 @@ _THEME = {
 
 
 def to_vega_lite(figure: Figure) -> dict[str, Any]:
-    """Convert the chart of a figure to Vega-Lite, with the title of the figure."""
+    """Convert the chart of a figure to Vega-Lite, and set its title to the title of the figure."""
     chart: dict[str, Any] = figure.chart.to_dict(validate=False)
     chart_title = chart.get("title")
     return chart | {"title": {**(chart_title if isinstance(chart_title, dict) else {}), "text": figure.title}}
@@ -124,7 +124,7 @@ def draw_svg(chart: Mapping[str, Any], key: str) -> str:
     svg = re.sub(r' (?:aria-[a-z]+|role|aria|class|font-family|xmlns:xlink|version)="[^"]*"', "", svg)
     svg = re.sub(r' (?:pointer-events="none"|opacity="1"|stroke-width="1"|transform="translate\(0,0\)")(?=[ />])', "", svg)
     svg = re.sub(r'<path d="(?:M0,0h0v0h0Z)?"(?: display="none")?/>', "", svg)
-    # Round coordinates to one decimal place. Numbers in the texts between tags are not changed.
+    # Round coordinates to one decimal place. Numbers in the text between tags are not changed.
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-?\d+)?", _round_coordinate, tag[0]), svg)
     svg = re.sub(r"(id=\"|url\(#)(?=clip|gradient)", rf"\g<1>{key}-", svg)
     return svg.replace("<svg", '<svg aria-hidden="true"', 1)
@@ -142,7 +142,7 @@ def read_vega_lite_version() -> str:
 
 
 def _replace_colours(part: Any, coloured: bool = False) -> Any:
-    """Replace colours with CSS variables, and give the fields of tooltips their display names.
+    """Replace colours with CSS variables, and set the display names of tooltip fields.
 
     Quantitative scales keep their colours, because Vega-Lite must interpolate between them.
     """
@@ -169,7 +169,7 @@ def _replace_colours(part: Any, coloured: bool = False) -> Any:
 
 
 def _name_fields(tooltip: Any) -> Any:
-    """Give the fields of a tooltip the same names as the columns in the page's tables."""
+    """Set the titles of tooltip fields to the column headers of the page's tables."""
     if not isinstance(tooltip, list):
         return tooltip
     return [entry | {"title": _TITLES.get(title := entry.get("title", entry.get("field", "")), title)} for entry in tooltip]

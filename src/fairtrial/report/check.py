@@ -1,8 +1,8 @@
-"""Methodology checks: numbered questions about the results in a report.
+"""Methodology checks, each of which looks for one kind of problem in the results of a report.
 
-Each check explains why a problem matters and how to fix it. Modules in `fairtrial.report.checks` register checks. Another
-package can add checks by naming its module in the entry-point group `fairtrial.checks`. Import the public
-names of this module from `fairtrial.report.checks`.
+The documentation of a check explains why the problem matters and how to fix it. Modules in `fairtrial.report.checks` register
+checks. Another package can add checks by naming its module in the entry-point group `fairtrial.checks`. Import the public names
+of this module from `fairtrial.report.checks`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class CheckFinding:
     noun : str
         "learner" or "model".
     by_scheme : dict
-        Maps each group of resampling schemes that have this outcome and the same finding to that finding. Empty if all schemes
-        have the same finding.
+        Maps groups of resampling schemes to the finding that they share. Contains only schemes with this outcome. Empty if all
+        schemes have the same finding.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class CheckFinding:
     def text(self) -> str:
         """The text of the finding.
 
-        If resampling schemes have different findings, the text names the schemes of each finding.
+        If the findings differ between resampling schemes, the text names the schemes for each finding.
         """
         if not self.by_scheme:
             return render(self.finding, self.noun)
@@ -84,7 +84,7 @@ class CheckFinding:
 class CheckAnswer(NamedTuple):
     """The return value of a check function.
 
-    `text` is the key in `Check.texts` of the text that describes the outcome. `values` are inserted into this text.
+    `text` is a key of `Check.texts` and selects the text that describes the outcome. `values` are inserted into this text.
     """
 
     outcome: Outcome
@@ -102,7 +102,7 @@ def report_raised(
     Parameters
     ----------
     text : str, default "raised"
-        Key in `Check.texts` of the text that describes the outcome.
+        Key of `Check.texts` that selects the text describing the outcome.
     details : pandas.DataFrame, optional
         Table of the numbers that raised the check.
     formats : dict, optional
@@ -128,7 +128,7 @@ def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
     Parameters
     ----------
     text : str, default "passed"
-        Key in `Check.texts` of the text that describes the outcome.
+        Key of `Check.texts` that selects the text describing the outcome.
     **values
         Values that are inserted into the text.
 
@@ -150,7 +150,7 @@ def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckA
     Parameters
     ----------
     text : str, default "not applicable"
-        Key in `Check.texts` of the text that describes the outcome.
+        Key of `Check.texts` that selects the text describing the outcome.
     **values
         Values that are inserted into the text.
 
@@ -254,8 +254,8 @@ def check(
 ) -> Callable[[Callable[[ReportSource], CheckAnswer]], Check]:
     """Register a function as a methodology check.
 
-    Numbers that begin with FT are reserved for this package.
-    Third-party checks must use different letters and register their module in the entry-point group "fairtrial.checks".
+    Numbers that begin with FT are reserved for this package. Other packages must use different letters and register their
+    modules in the entry-point group "fairtrial.checks".
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
 def _join_details(findings: Mapping[str, CheckFinding]) -> pd.DataFrame | None:
     """Combine the tables of several resampling schemes.
 
-    If the tables differ, a column with the name of the scheme is added.
+    Unless every scheme has the same table, a column with the names of the schemes is added.
     """
     import pandas as pd
 

@@ -11,7 +11,7 @@ from fairtrial._text import format_number, format_percentage
 
 _FINE = [number / 1000 for number in range(10)]
 THRESHOLDS = (*_FINE, *(number / 100 for number in range(1, 100)), *(round(1 - step, 3) for step in reversed(_FINE)))
-"""The thresholds that can be selected. The step is 0.01, but 0.001 near 0 and 1 because of rare classes."""
+"""The selectable thresholds, in steps of 0.01, or of 0.001 near 0 and 1 because of rare classes."""
 
 _RATIOS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50)
 COSTS = (*(f"1/{ratio}" for ratio in reversed(_RATIOS)), "1", *map(str, _RATIOS))
@@ -22,7 +22,7 @@ DEFAULT = {"threshold": "0.5", "cost": "1"}
 
 @dataclass(frozen=True)
 class OperatingCounts:
-    """Counts of true and false positives of a model at each of `THRESHOLDS`, and total counts of both classes.
+    """True and false positives of a model at each of the `THRESHOLDS`, and the sizes of both classes.
 
     A row is predicted positive if its score is at least the threshold. If rows have weights, the counts are sums of weights.
     """
@@ -40,7 +40,7 @@ class OperatingCounts:
 
 @dataclass(frozen=True)
 class ExploredDataset:
-    """The names of the positive class and of the other class of a data set, and the counts of each model."""
+    """The positive and the other class of a data set, and the counts of each model."""
 
     positive: str
     negative: str
@@ -70,7 +70,7 @@ class Explorer:
     def describe(self, state: Mapping[str, str]) -> dict[str, Any]:
         """Describe the explorer for the template: its controls, its data, and the default view of a data set.
 
-        The data set is selected by `state`. By default, it is the first data set.
+        `state` selects the data set. The default is the first data set.
         """
         name = state.get("dataset", "")
         name = name if name in self.datasets else next(iter(self.datasets))
@@ -95,7 +95,7 @@ class Explorer:
 
 
 def parse_cost(text: str) -> tuple[float, float]:
-    """Parse a cost ratio as the costs of a false positive and of a false negative.
+    """Parse a cost ratio. Return the costs of a false positive and of a false negative.
 
     >>> parse_cost("10"), parse_cost("1/5")
     ((1.0, 10.0), (5.0, 1.0))
@@ -105,7 +105,7 @@ def parse_cost(text: str) -> tuple[float, float]:
 
 
 def _describe_operating_point(dataset: ExploredDataset, selected: Mapping[str, str]) -> dict[str, Any]:
-    """Describe the confusion matrix and the sentence at the selected threshold. The page's script computes the same values."""
+    """Describe the confusion matrix and the text for the selected threshold. The page's script computes the same values."""
     model = selected["model"] if selected["model"] in dataset.models else next(iter(dataset.models))
     counts, index = dataset.models[model], THRESHOLDS.index(float(selected["threshold"]))
     costs = parse_cost(selected["cost"])

@@ -114,7 +114,7 @@ def check_width(path: Path, width: float) -> None:
 
 
 def _scale_to_paper(chart: Any, suffix: str, width: float) -> bytes:
-    """Draw a chart as SVG, PDF or PNG that is at most `width` millimetres wide, with text of at most 9 pt."""
+    """Draw a chart as SVG, PDF or PNG, at most `width` millimetres wide and with axis labels of at most 9 pt."""
     import vl_convert
 
     buffer = StringIO()
@@ -269,10 +269,10 @@ def _get_direction(table: ReportTable) -> Better | None:
 def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write the scores, tests, tables and figures of a verdict into a folder.
 
-    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers. If requested, `margins.csv` contains the decisions at a
-    margin, and `posteriors.csv` the Bayesian tests of several pairs. `table.tex` (booktabs) and `table.md` contain a table for
-    papers, and `verdict.txt` contains the verdict as text. The figures are `critical-difference`, `ranks` and `pairs`. If
-    there is a posterior, `simplex` or `density` is added.
+    `scores.csv`, `pairs.csv` and `ranks.csv` contain the numbers. If the verdict has decisions at a margin, `margins.csv`
+    contains them. If it has Bayesian tests of several pairs, `posteriors.csv` contains them. `table.tex` (booktabs) and
+    `table.md` contain the table of scores for papers, and `verdict.txt` contains the verdict as text. The figures are
+    `critical-difference`, `ranks` and `pairs`. If there is a posterior, `simplex` or `density` is added.
 
     Parameters
     ----------
@@ -330,9 +330,9 @@ class PaperTable:
     Attributes
     ----------
     frame : pandas.DataFrame
-        The cells.
+        The content of the table.
     exact : pandas.DataFrame
-        The numbers with all digits, for CSV.
+        The unrounded numbers, for CSV.
     options : mapping
         Options of `to_latex`: bold numbers, significance marks, standard deviations and the note below the table.
     """
@@ -361,7 +361,7 @@ class PaperTable:
         return to_markdown(self.frame, **self.options)
 
     def to_csv(self) -> str:
-        """Format the numbers as CSV with all digits.
+        """Format the unrounded numbers as CSV.
 
         Returns
         -------
@@ -390,10 +390,10 @@ def build_table(
         Learner with which all others are compared. Default for "scores" and "ranks": the control of the comparison or, if there
         is no control, the best learner. By default, "pairs" and "wins" are not restricted to one learner.
     digits : int, optional
-        Number of decimal places of the scores. Default: as many as the scores have, but at most four (three with standard
-        deviations), or more if all scores are below 0.1.
+        Number of decimal places of the scores. Default: that of the scores, up to four (three with standard deviations). The
+        limit is higher if all scores are below 0.1.
     **options
-        Only for the results of a study: measure, condition, level, positive and alpha, as in `Results.verdict`.
+        Options of `Results.verdict` (measure, condition, level, positive and alpha), only for the results of a study.
 
     Returns
     -------
@@ -463,7 +463,7 @@ def _omit_failed(table: PaperTable, means: pd.DataFrame) -> PaperTable:
 def _build_scores(verdict: Verdict, baseline: str | None, digits: int | None) -> PaperTable:
     """Build the table of means and standard deviations over the splits of each data set.
 
-    Significance marks follow the mean ranks.
+    Significance marks are shown next to the mean ranks or, with one data set, next to the means.
     """
     import pandas as pd
 
@@ -518,7 +518,7 @@ def _build_pairs(verdict: Verdict, baseline: str | None, digits: int | None) -> 
 def _build_wins(verdict: Verdict, baseline: str | None) -> PaperTable:
     """Build the matrix of wins, ties and losses, best learner first.
 
-    The numbers for CSV have one row per pair.
+    The numbers for CSV have one row per ordered pair.
     """
     import pandas as pd
 
@@ -625,7 +625,7 @@ def mark_learners(verdict: Verdict, baseline: str | None = None) -> dict[str, Ma
 
 
 def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
-    """Raise an error if the page, a folder or a format cannot be written. The check creates no files."""
+    """Raise an error if the page or a folder cannot be written, or if a format is unknown. Create no files."""
     if page is not None:
         check_page_path(page)
     if figures is not None:
@@ -672,7 +672,7 @@ def check_picture_path(path: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise an error if the folder cannot be created or written to. The check creates no folder."""
+    """Raise an error if the folder cannot be created or written to. Create no folder."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"folder must be a folder, got the file {str(folder)!r}: choose another folder")
     nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)

@@ -1,4 +1,4 @@
-"""Helper functions for the report on a judgement: its data sets, models, counts, and tables of measures and tests."""
+"""Data sets, models, counts, and tables of measures and tests for the report on a judgement."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
 """Keys of the tables of all measures and of all paired tests."""
 
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-# Maximum number of data sets, or of classes of a data set, that have sentences and figures. Tables contain all of them.
+# Maximum number of data sets, or of classes of a data set, in sentences and figures. Tables contain all of them.
 MAX_PARTS = 6
 MAX_ROWS = 12
-"""Maximum number of models in a figure, and of small multiples."""
+"""Maximum number of models in a figure, and maximum number of small multiples."""
 
 
 def list_datasets(judgement: Judgement) -> list[str]:
@@ -44,7 +44,7 @@ def count_rows(judgement: Judgement) -> dict[str, int]:
 
 
 def select_largest_datasets(judgement: Judgement) -> list[str]:
-    """Select the data sets with the most rows, up to `MAX_PARTS`, in the order of the file."""
+    """Select up to `MAX_PARTS` data sets with the most rows, in the order of the file."""
     rows = count_rows(judgement)
     chosen = sorted(rows, key=lambda name: -rows[name])[:MAX_PARTS]
     return [name for name in list_datasets(judgement) if name in chosen]
@@ -78,7 +78,7 @@ def get_fact(judgement: Judgement, name: str, template: str = "{:g}") -> Number:
 
 
 def drop_single_dataset(frame: pd.DataFrame, several: bool) -> pd.DataFrame:
-    """Drop the column of data sets if there is only one data set, and number the rows from zero."""
+    """Rename the data set column, or drop it if there is only one data set. Number the rows from zero."""
     table = frame.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     return table if several else table.drop(columns="data set", errors="ignore")
 
@@ -91,7 +91,7 @@ def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
 def rank_judged_models(judgement: Judgement, dataset: str, measure: str = "") -> list[str]:
     """Sort models by a measure on a data set, best first. Models without a value come last.
 
-    The default is the main measure.
+    By default, use the main measure.
     """
     return rank_models(judgement.scores, dataset, measure or judgement.main)
 
@@ -106,8 +106,8 @@ def list_tested_measures(judgement: Judgement) -> list[str]:
 def order_pairs_best_first(judgement: Judgement, measure: str = "") -> pd.DataFrame:
     """Reorder each pair of models so that the model with the better value of a measure comes first.
 
-    The default is the main measure. The result has no column `outcome`. The confidence limits `low` and `high` are simultaneous
-    over all pairs.
+    By default, use the main measure. The result has no column `outcome`. The confidence limits `low` and `high` are
+    simultaneous over all pairs.
     """
     pairs = judgement.pairs.drop(columns="outcome")
     if measure not in ("", judgement.main):

@@ -91,7 +91,7 @@ def _average_over_splits(
 
 
 def compute_test_fraction(results: Results, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows over splits. Each split is a pair of repeat and fold.
+    """Compute the mean fraction of test rows over splits. Each split is a (repeat, fold) pair.
 
     The fraction is NaN if there are no splits or no training rows.
     """

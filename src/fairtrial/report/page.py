@@ -1,4 +1,4 @@
-"""Render sections as one self-contained HTML file. All names and texts provided by users are escaped."""
+"""Render sections as one self-contained HTML file. All names and other strings provided by users are escaped."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 # Text shown for a missing value.
 MISSING_TEXT = "–"  # noqa: RUF001
-# Tables with more than 8 rows can be filtered. Tables with `long` are collapsed if they have more than 12 rows, and are built
-# only when opened if they have more than 40 rows.
+# Tables with more than 8 rows can be filtered. Tables with `long=True` are collapsed if they have more than 12 rows. With
+# more than 40 rows, they are built only when opened.
 _FILTER, _FOLD, _LATER = 8, 12, 40
 
 
@@ -130,7 +130,7 @@ def _format_plain_value(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    """Mark the best cells of a row. As in rankings, values that differ only by rounding errors tie."""
+    """Mark the best cells of a row. As in rankings, values that differ only by rounding errors count as equal."""
     numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
     if len(numeric_cells) > 1:
         values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
@@ -142,7 +142,7 @@ def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
 
 
 def pack_rows(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
-    """Pack rows by column and store each text once. If the rows have different keys, return them unchanged.
+    """Pack rows by column, and store each distinct string once. If the rows have different keys, return them unchanged.
 
     >>> pack_rows([{"learner": "tree", "x": 1.5}, {"learner": "tree", "x": 2.5}])
     {'rows': 2, 'columns': {'learner': {'texts': ['tree'], 'codes': [0, 0]}, 'x': [1.5, 2.5]}}
@@ -163,7 +163,7 @@ def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
 def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
     """Pack rows by column for the script that builds the table.
 
-    The result contains the texts and numbers of each column, and the positions of the best cells.
+    The result contains the strings and numbers of each column, and the positions of the best cells.
     """
     columns = []
     for index in range(count):
@@ -296,7 +296,7 @@ def _check_keys(sections: Sequence[Section]) -> None:
 
 @dataclass(frozen=True)
 class _Describer:
-    """Convert sections to values for the page template. Only initially visible figures are drawn."""
+    """A converter of sections to values for the page template. Only initially visible figures are drawn."""
 
     charts: Mapping[str, dict[str, Any]]
     state: Mapping[str, str]
@@ -435,7 +435,7 @@ def _pack_charts(
 ) -> dict[str, Any]:
     """Pack the charts, and the frames that readers can save as CSV, for the script of the page.
 
-    Identical chart settings are stored only once.
+    Identical chart configurations are stored only once.
     """
     configs = list({json.dumps(chart["config"]): chart["config"] for chart in page_charts.values()}.values())
     packed = {
@@ -467,7 +467,7 @@ def _to_json(value: Any) -> Any:
 
 
 def _compress(text: str) -> str:
-    """Compress a text for a page. The script of the page decompresses such texts."""
+    """Compress a string. The script of the page decompresses it."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
@@ -505,7 +505,7 @@ _LONGEST_UNBROKEN = 28
 
 
 def keep_together(text: str) -> Markup:
-    """Escape a text for the page, and prevent line breaks within names and numbers.
+    """Escape a string for the page, and prevent line breaks within names and numbers.
 
     >>> str(keep_together("<b> p = 0.03"))
     '&lt;b&gt; <span class="nb">p = 0.03</span>'

@@ -39,7 +39,7 @@ class CellReference:
 
 @dataclass(frozen=True)
 class Number:
-    """A number in a sentence: its value, its text, and the table cell that contains it."""
+    """A number in a sentence: its value, its formatted text, and the table cell that contains it."""
 
     value: float
     text: str
@@ -48,7 +48,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence with the numbers and names (of data sets, learners or measures) in it.
+    """A sentence, and the numbers and names (of data sets, learners or measures) that it contains.
 
     `when` maps the page's selection menus to the values for which the sentence is visible, such as `{"measure": "AUC"}`.
     """

@@ -29,7 +29,7 @@ _LONGEST_KEY = 80
 class Selection:
     """The selected part of a study.
 
-    In each field, None means the default of the figure, such as all data sets or the main condition. `positive` is a class, or
+    A field that is None stands for the figure's default, such as all data sets or the main condition. `positive` is a class, or
     a mapping from data sets to classes.
 
     >>> Selection(dataset="iris", level=0.2)

@@ -1,6 +1,6 @@
 """The source of a report: a study, a judgement, a gate, a threshold, or a verdict on a table of scores.
 
-Sections, checks and figures all use the class `ReportSource`. `describe_source` chooses the subclass according to the type of
+Sections, checks and figures all use the class `ReportSource`. `describe_source` chooses the subclass for the type of the
 results.
 """
 
@@ -236,7 +236,7 @@ class JudgementSource(ReportSource):
 
     @property
     def title(self) -> str:
-        """A title with the name of the judged file."""
+        """A title with the name of the predictions file."""
         return f"Judgement of {self.judgement.source}"
 
     @property

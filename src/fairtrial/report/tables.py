@@ -68,7 +68,7 @@ def to_latex(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: as many as the scores have, but at most four (more if all scores are below 0.1).
+        Number of decimal places. Default: that of the scores, up to four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -78,9 +78,9 @@ def to_latex(
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
-        Standard deviations, in a frame of the same shape as `scores`. By default, at most three decimal places are then shown.
+        Standard deviations, in a frame of the same shape as `scores`. They lower the default limit on decimal places to three.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
+        Summary rows below the scores. If there are none, `marks` are shown next to the scores.
     caption, label : str, optional
         Caption and label. If a caption or a label is given, the table is a LaTeX float.
 
@@ -154,7 +154,7 @@ def to_markdown(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: as many as the scores have, but at most four (more if all scores are below 0.1).
+        Number of decimal places. Default: that of the scores, up to four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -164,9 +164,9 @@ def to_markdown(
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
-        Standard deviations, in a frame of the same shape as `scores`. By default, at most three decimal places are then shown.
+        Standard deviations, in a frame of the same shape as `scores`. They lower the default limit on decimal places to three.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
+        Summary rows below the scores. If there are none, `marks` are shown next to the scores.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def to_text(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: as many as the scores have, but at most four (more if all scores are below 0.1).
+        Number of decimal places. Default: that of the scores, up to four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -228,9 +228,9 @@ def to_text(
     note : str, optional
         Text below the table.
     deviations : pandas.DataFrame, optional
-        Standard deviations, in a frame of the same shape as `scores`. By default, at most three decimal places are then shown.
+        Standard deviations, in a frame of the same shape as `scores`. They lower the default limit on decimal places to three.
     summary : sequence of {"Mean", "Mean rank"}, default ("Mean", "Mean rank")
-        Rows below the scores. If there are no such rows, `marks` are shown in the rows of scores.
+        Summary rows below the scores. If there are none, `marks` are shown next to the scores.
 
     Returns
     -------
@@ -288,7 +288,7 @@ _Row = tuple[str | None, list[_TableCell]]
 
 @dataclass(frozen=True)
 class _Sheet:
-    """The content of a table, independent of the output format. Rows without a name have no name cell."""
+    """The content of a table, independent of the output format. If the name of a row is None, the row has only values."""
 
     head: list[str]
     right: list[bool]
@@ -367,9 +367,9 @@ def _check_deviations(deviations: Any, values: FloatArray) -> FloatArray:
 
 
 def _choose_digits(values: FloatArray, most_digits: int) -> int:
-    """Choose the number of decimal places: as many as the values have, but at most `most_digits`.
+    """Choose the number of decimal places: that of the values, up to `most_digits`.
 
-    If all values are below 0.1, the maximum is higher.
+    If all absolute values are below 0.1, the limit is higher.
     """
     defined = values[np.isfinite(values)]
     decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
@@ -384,7 +384,7 @@ def _build_number_cells(
     marks: Sequence[Mark | Literal[""]] | None = None,
     deviations: FloatArray | None = None,
 ) -> list[_TableCell]:
-    """Build cells of numbers, with the smallest `sign * value` in bold. Values that tie in ranking are all bold."""
+    """Build number cells. The smallest `sign * value` is bold, and so are values that are tied with it."""
     defined = np.isfinite(values)
     ranks = np.full(len(values), np.inf)
     if defined.any():
@@ -510,7 +510,7 @@ def _align_text_column(cells: Sequence[tuple[str, str]], right: bool) -> list[st
 
 
 def count_decimals(values: FloatArray) -> int | None:
-    """Count the decimal places of the numbers. Return None if there are more than 11 places."""
+    """Count the decimal places of the numbers. Return None if there are more than 11 decimal places."""
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     for decimals in range(12):
         if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:

@@ -1,4 +1,4 @@
-"""Audit splits: leakage, untested rows, sizes, and shift between training and test sets."""
+"""Audits of splits for leakage, untested rows, uneven folds, and shift between training and test sets."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ TOO_ALIKE = "too alike"
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """The number of test rows of each split that have a duplicate in the training set.
+    """Counts of test rows that have a duplicate in the training set of the same split.
 
-    `duplicates` counts duplicates of the same class, and `conflicts` counts duplicates of another class. The expected numbers
-    are means over random stratified folds of the same sizes. Expected numbers are NaN for splits that are not examined. A
-    p-value is the proportion of random partitions with at least as many duplicates or conflicts as the given splits, which
-    count as one of the partitions. `n_drawn` is the number of random partitions, which is 0 if no two rows are equal.
+    For each split, `duplicates` counts the test rows that equal a training row of the same class. `conflicts` counts those that
+    equal a training row of another class. The expected counts are means over random stratified folds of the same sizes. They
+    are NaN for splits that are not examined. Each p-value is the proportion of partitions with at least as many duplicates or
+    conflicts as the given splits. The given splits count as one of these partitions. `n_drawn` is the number of random
+    partitions. It is 0 if no two rows are equal.
     """
 
     duplicates: IntArray
@@ -62,7 +63,7 @@ class Leaks:
 
 
 def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generator) -> Leaks:
-    """Count the test rows that equal a training row.
+    """Count the test rows that equal a training row, and compare the counts with random folds.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [1.0], [2.0]], ["a", "b", "a", "a"]))
@@ -90,7 +91,7 @@ def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generat
 def find_equal_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
     """Find the rows that equal another row in all attributes, and number the groups of equal rows.
 
-    Missing values are equal to each other.
+    Missing values count as equal.
 
     >>> rows, groups = find_equal_rows(np.array([[1.0, np.nan], [2.0, 3.0], [1.0, np.nan]]))
     >>> rows.tolist(), groups.tolist()
@@ -121,7 +122,7 @@ def _count_arrangements(
 def _count_by_chance(
     layout: SplitLayout, rows: IntArray, groups: IntArray, n_permutations: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Count duplicates in random stratified folds, which are drawn by permuting the rows within each class."""
+    """Count duplicates and conflicts in random stratified folds, drawn by permuting the rows within each class."""
     sides = layout.compute_sides()
     affordable = _MAX_LEAK_WORK // max(1, len(rows) * sides.shape[1])
     n_drawn = max(_MIN_PERMUTATIONS, min(n_permutations, _MAX_PERMUTATIONS, affordable))
@@ -178,12 +179,12 @@ def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: 
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
-    """Return the level and the remark of a shift finding. Shift is a fault unless the splits separate groups."""
+    """Return the level of a shift finding and the kind of its remark. Shift is a fault unless groups are kept together."""
     return ("note", "group_shift") if is_grouped(layout.splits.scheme) else ("fault", "unintended_shift")
 
 
 def is_grouped(scheme: str) -> bool:
-    """Return whether the scheme keeps groups together, according to its class name.
+    """Return whether the scheme keeps groups together, judging by its class name.
 
     >>> is_grouped("Repeated(splitter=GroupKFold(), n_repeats=2)"), is_grouped("StratifiedKFold()"), is_grouped("given")
     (True, False, False)
@@ -254,7 +255,7 @@ def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> I
 class Audit:
     """Result of an audit of splits.
 
-    Data frames and splits number the folds from 0. Text output numbers them from 1.
+    Folds are numbered from 0 in `frame` and in the splits, but from 1 in `table` and in text.
 
     Attributes
     ----------
@@ -265,11 +266,11 @@ class Audit:
     alpha : float
         Upper bound on the probability that an audit of random stratified folds reports any shift.
     n_permutations : int
-        Number of random stratified partitions for the tests of shift.
+        Number of random stratified partitions used in the shift tests.
     findings : tuple of AuditFinding
         Findings, sorted by level: faults, cautions, notes.
     basis : tuple of Finding
-        How the tests were performed.
+        Findings that describe how the tests were performed.
 
     Examples
     --------
@@ -308,8 +309,8 @@ class Audit:
         -------
         DataFrame
             `value` is the observed value, and `expected` is the mean over random stratified folds. `low` and `high` are the
-            limits of the central 95 % interval over random stratified folds. `p` is the p-value of the single test, and
-            `p_adjusted` is adjusted for all tests together. Counts have no limits and no p-values.
+            limits of the central 95 % interval over random stratified folds. `p` is the p-value of the individual test, and
+            `p_adjusted` is adjusted for multiple testing. Counts have no limits and no p-values.
         """
         import pandas as pd
 
@@ -321,7 +322,7 @@ class Audit:
     def table(self) -> pd.DataFrame:
         """Return a data frame with one row per split.
 
-        Its columns contain counts and the smallest adjusted p-value of each kind of shift.
+        Its columns contain counts and the smallest adjusted p-value for each kind of shift.
         """
         import pandas as pd
 
@@ -345,7 +346,7 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """Return the findings and the table of splits (at most 20) as text."""
+        """Return the findings and a table of at most 20 splits as text."""
         lines = self.table()
         expected = zip(lines["duplicates"], lines["expected"], strict=True)
         columns = lines.drop(columns=["train", "expected"]).rename(columns={"duplicates": "duplicates (expected)"})
@@ -432,23 +433,23 @@ def audit(
     alpha: float = 0.05,
     max_rows: int = 1000,
 ) -> Audit:
-    """Audit splits: leakage, untested rows, sizes, and shift between training and test sets.
+    """Audit splits for leakage, untested rows, uneven folds, and train-test shift.
 
     Parameters
     ----------
     splits : Splits, splitter, or iterable of (train, test)
-        Splits to audit. If a splitter is given, its splits are drawn first. Pairs contain indices or masks.
+        Splits to audit. If a splitter is given, its splits are drawn first. Each pair contains row indices or masks.
     dataset : Dataset or tuple (X, y)
-        Data set to which the splits belong. y can be None.
+        Data set that the splits refer to. y can be None.
     n_permutations : int, default 499
         Number of random stratified partitions with which the splits are compared. The partitions have the same sizes as the
-        splits.
+        splits. For duplicates, there are at most 199 partitions.
     random_state : int, default 0
         Seed of the permutations.
     alpha : float, default 0.05
         Upper bound on the probability that an audit of random stratified folds reports any shift.
     max_rows : int, default 1000
-        Maximum number of rows per class in the tests of shift. Larger classes are subsampled.
+        Maximum number of rows per class in the shift tests. Larger classes are subsampled.
 
     Returns
     -------
@@ -500,7 +501,6 @@ def _describe_leak_basis(leak_counts: Leaks) -> tuple[Finding, ...]:
 def _describe_shift_basis(
     layout: SplitLayout, shift_result: Shift, n_permutations: int, alpha: float, any_shift: bool
 ) -> tuple[Finding, ...]:
-    """Describe how shift was tested."""
     if not shift_result.statistics:
         return (Finding.of("single_test_rows"),)
     needed = ceil(shift.count_families(shift_result.statistics) / alpha) - 1

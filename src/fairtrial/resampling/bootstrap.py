@@ -1,4 +1,4 @@
-"""Bootstrap splits: training rows are drawn with replacement, and the other rows are the test set."""
+"""Bootstrap splits: training rows are drawn with replacement, and the rows not drawn form the test set."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from fairtrial.resampling.splitters import number_by_appearance
 class Bootstrap(Splitter):
     """Bootstrap samples as training sets, with the rows not drawn (about 36.8 %) as test sets.
 
-    Each sample is a repeat. A sample that contains all rows is drawn again. The mean error over these splits is pessimistic,
-    because a training set contains only about 63.2 % of the rows. `estimate` corrects this bias.
+    Each sample counts as one repeat. A sample that contains all rows is drawn again. The mean error over these splits is
+    pessimistic, because a training set contains only about 63.2 % of the rows. `estimate` corrects this bias.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Bootstrap(Splitter):
     stratify : bool, default False
         Whether to draw rows within each class, so that each training set contains all classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Bootstrap(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------

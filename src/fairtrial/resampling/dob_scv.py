@@ -2,8 +2,8 @@
 
 Distances are Euclidean distances between standardized numbers. If any value is nominal or missing, the heterogeneous
 Euclidean-overlap metric (HEOM; Wilson & Martinez 1997) is used instead. A squared HEOM distance is the sum of squared
-differences over all columns. Differences between numbers are divided by the range of the column. The difference is 1 if nominal
-values differ or a value is missing.
+differences over all columns. A difference between two numbers is divided by the range of the column. A difference is 1 if
+nominal values differ or a value is missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROUGH_BITS = 24
 
 @dataclass(frozen=True, eq=False)
 class EncodedCases:
-    """Cases as points. A squared distance is a sum over the columns, and each kind of column has its own formula."""
+    """Cases as points. A squared distance is a sum of terms, one per column, whose formula depends on the kind of column."""
 
     points: FloatArray
     kinds: npt.NDArray[np.int8]
@@ -37,7 +37,7 @@ class EncodedCases:
 
 @dataclass(frozen=True, eq=False)
 class KeelCases:
-    """Cases in the form required by the distance of the software KEEL."""
+    """Cases encoded for the distance function of the software KEEL."""
 
     points: FloatArray
     weights: FloatArray
@@ -73,7 +73,7 @@ def as_cases(X: Any) -> EncodedCases:
 
 
 def as_keel_cases(X: Any, classes: IntArray) -> KeelCases:
-    """Convert a table to the input of KEEL's distance.
+    """Convert a table to the input of KEEL's distance function.
 
     KEEL *multiplies* numeric differences by the standard deviation. It compares nominal values by their class proportions.
     """
@@ -152,16 +152,16 @@ class DBSCV(FoldSplitter):
     """Distribution-balanced stratified folds, assigned along a walk through each class.
 
     The walk starts at a random case of the class and continues with the nearest case not yet visited. Consecutive cases are
-    assigned to consecutive folds, also at the transition to the next class. Fold sizes therefore differ by at most one, in
-    total and within each class. Distances are Euclidean distances between standardized numbers, or HEOM distances if any value
-    is nominal or missing.
+    assigned to consecutive folds, including at the transition from one class to the next. Fold sizes therefore differ by at
+    most one, in total and within each class. Distances are Euclidean distances between standardized numbers, or HEOM distances
+    if any value is nominal or missing.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -202,10 +202,10 @@ class DOBSCV(FoldSplitter):
     assign : {"shuffled", "literal", "keel"}, default "shuffled"
         "shuffled" assigns the members of each group to the folds in random order, and fold sizes differ by at most one.
         "literal" follows the publication: the first case is assigned to fold 1, and its neighbours to folds 2, 3, ... by
-        distance. Outliers then accumulate in fold 1. "keel" is the implementation of "literal" in the software KEEL. It uses
-        another distance and ignores neighbours at distance zero.
+        distance. Outliers then accumulate in fold 1. "keel" is the implementation of "literal" in the software KEEL. It uses a
+        different distance and ignores neighbours at distance zero.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -241,7 +241,7 @@ class DOBSCV(FoldSplitter):
 
 
 def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[IntArray], n_splits: int) -> IntArray:
-    """Form groups as in KEEL. The position of a row in its group determines the fold."""
+    """Assign folds as KEEL does: the position of a row in its group determines its fold."""
     cases = as_keel_cases(rows.X, rows.require_classes("DOBSCV"))
     folds = np.empty(rows.n, np.intp)
     for members, order in zip(classes, seeds, strict=True):

@@ -92,9 +92,9 @@ def estimate(
 
     Notes
     -----
-    Standard errors use the delta method of Efron & Tibshirani, with a correction for the finite number of samples. The standard
-    errors of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
-    no-information rate, .632+ is 0.632 times the leave-one-out bootstrap plus 0.368 times the no-information rate.
+    Standard errors are computed by the delta method of Efron & Tibshirani, with a correction for the finite number of samples.
+    The standard errors of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap
+    exceeds the no-information rate, .632+ is 0.632 times the leave-one-out bootstrap plus 0.368 times the no-information rate.
 
     Examples
     --------
@@ -194,12 +194,12 @@ def _apply_loss(loss: Loss, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One estimate of the expected loss.
+    """An estimate with its standard error and confidence limits.
 
     Attributes
     ----------
     method : str
-        Name of the method (see `estimate`).
+        Name of the method, such as "632+".
     value, standard_error : float
         Estimate and its standard error.
     low, high : float
@@ -246,7 +246,7 @@ class ErrorEstimates:
         Weight of the out-of-bag losses in .632+. If these losses exceed the no-information rate, 0.368 of the weight is applied
         to the no-information rate instead.
     monte_carlo_error : float
-        Standard deviation of the leave-one-out bootstrap over different random samples. More resamples reduce it.
+        Standard deviation of the leave-one-out bootstrap due to random sampling. More resamples reduce it.
 
     Examples
     --------
@@ -355,7 +355,7 @@ class NoInformation:
 
     @classmethod
     def from_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
-        """Compute the no-information rate of any loss from all pairs of a true value and a prediction.
+        """Compute the no-information rate for any loss from all pairs of a true value and a prediction.
 
         Parameters
         ----------
@@ -480,7 +480,7 @@ class _OutOfBagLosses:
 
     `influence` is computed by the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of the sum of
     squared influences that is due to the finite number of samples. `plain_influence` ignores the effect of a case on the
-    training of learners.
+    trained learners.
     """
 
     per_case: float
@@ -528,8 +528,8 @@ class _OutOfBagLosses:
 def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
     """Compute the .632+ estimate, the relative overfitting rate, the weight and the slopes.
 
-    The estimate is equation 32 of Efron & Tibshirani (1997). The slopes are the derivatives with respect to the resubstitution
-    loss, the leave-one-out bootstrap and the no-information rate.
+    The estimate follows equation 32 of Efron & Tibshirani (1997). The slopes are the derivatives with respect to the
+    resubstitution loss, the leave-one-out bootstrap and the no-information rate.
     """
     excess, max_excess = min(e1, gamma) - error, gamma - error
     estimate_632 = 0.368 * error + 0.632 * e1
@@ -549,7 +549,7 @@ def _compute_standard_error(
 ) -> float:
     """Compute a standard error by the delta method, corrected for Monte Carlo noise.
 
-    The standard error that results from `plain_influence` is a lower bound.
+    The result is at least the standard error computed from `plain_influence`.
     """
     a, b, c = slopes
     variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise

@@ -21,16 +21,16 @@ from fairtrial.resampling.splitter import Seed, Splitter, SplitterInput, scheme
 class NestedCV(Splitter):
     """Outer folds, and inner folds of each training set, for nested cross-validation intervals.
 
-    The first splits are K random folds. Then each fold is left out in turn. Each other fold is the test set of a learner that
-    is trained on the remaining K - 2 folds. These splits are used only by `nested_cv_interval`. Use `Repeated` to draw several
-    partitions. To tune parameters, use `nested` instead.
+    The first K splits form an ordinary K-fold cross-validation. Then each fold is left out in turn. Each of the other folds is
+    a test set, and the remaining K - 2 folds are its training set. Only `nested_cv_interval` uses these inner splits. Use
+    `Repeated` to draw several partitions. To tune parameters, use `nested` instead.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds K, at least 3. There are K * K splits.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class NestedCV(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------
@@ -79,9 +79,9 @@ class NestedCV(Splitter):
 class PairedSubsampling(Splitter):
     """Random splits of all rows and of disjoint halves, for the conservative z interval.
 
-    Fold 0 of each repeat is a random split of all rows. The rows are also divided into two random halves, `repeats_out` times.
-    Each half is split in the same way, with test sets of the same size as in fold 0. These splits are used only by
-    `conservative_z_interval`.
+    Fold 0 of each repeat is a random split of all rows. In addition, the rows are divided at random into two halves,
+    `repeats_out` times. Each half is split in the same way, with test sets of the same size as in fold 0. Only
+    `conservative_z_interval` uses the splits of the halves.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class PairedSubsampling(Splitter):
     ratio : float, default 0.9
         Fraction of all rows in the training set, at least 2/3.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class PairedSubsampling(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------
@@ -151,12 +151,13 @@ def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level
     """Compute a confidence interval for the generalization error by nested cross-validation.
 
     The estimate is corrected for the smaller training sets. Its standard error is at least the standard error for n independent
-    rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). Confidence limits use the normal distribution.
+    rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). The confidence limits are based on the normal
+    distribution.
 
     Parameters
     ----------
     losses : list of array-like
-        Losses of the test rows, with one array per split. A loss is e.g. 0 or 1, or a squared error.
+        Losses on the test rows, one array per split. A loss can be 0 or 1, a squared error, etc.
     splits : Splits
         Splits drawn by `NestedCV`, possibly with `Repeated`.
     level : float, default 0.95
@@ -221,8 +222,8 @@ def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: flo
     """Compute the conservative z confidence interval for the mean score over random splits.
 
     The estimate is the mean over the splits of all rows. Its variance is estimated from the differences between disjoint halves
-    of the rows. This gives the variance for half the rows, which is conservative (Nadeau & Bengio 2003). Any measure can be
-    used.
+    of the rows. The result is the variance for half the rows, which is conservative (Nadeau & Bengio 2003). The scores can come
+    from any measure.
 
     Parameters
     ----------

@@ -25,10 +25,10 @@ class GroupKFold(FoldSplitter):
         Number of folds.
     balance : bool, default True
         If True, balance the number of rows: the largest groups are assigned first, each to the smallest fold. Groups of equal
-        size are assigned in random order. If all sizes differ, the folds are not random. If False, assign groups at random and
-        balance the number of groups.
+        size are assigned in random order. If all group sizes differ, only the order of the folds is random. If False, assign
+        groups at random and balance the number of groups.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class StratifiedGroupKFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The rows and classes in the training and test sets of a data set, and problems with the splits."""
+"""Rows and classes in training and test sets, and problems with the splits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AuditFinding:
         A fault invalidates estimates from these splits. A caution describes a property that may be intended but affects the
         results. A note is for information only.
     check : str
-        Name of the check that led to this finding, as in `Audit.frame`.
+        Name of the check that led to this finding, such as "in train and test".
     details : tuple of Finding
         Kinds and values from which the text is rendered.
 
@@ -113,7 +113,7 @@ class SplitLayout:
     def repeats(self) -> tuple[tuple[int, ...], ...]:
         """Return the indices of the splits of each repeat.
 
-        A single repeat that tests all rows several times is divided into several repeats.
+        A single repeat that tests every row several times is divided into several repeats.
         """
         members: dict[int, list[int]] = {}
         for s, split in enumerate(self.splits):
@@ -145,10 +145,10 @@ class SplitLayout:
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
-        """Return an array of rows x splits that encodes the set of each row.
+        """Return an array (rows x splits) that encodes which sets contain each row.
 
         The codes are 1 for test rows, 2 for training rows, 3 for rows in both sets, and 0 for rows in neither set. By default,
-        the array contains the examined splits.
+        the array covers the examined splits.
         """
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
@@ -160,7 +160,7 @@ class SplitLayout:
     def permute_sides(
         self, rows: IntArray, sides: npt.NDArray[np.uint8], size: int, rng: np.random.Generator
     ) -> npt.NDArray[np.uint8]:
-        """Permute the rows of `sides` within each class, `size` times.
+        """Permute `sides` within each class, `size` times, and return the entries of the given rows.
 
         The shape of the result is (size, rows, splits).
         """
@@ -212,8 +212,8 @@ def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
 def read_layout(splits: Any, dataset: Any) -> SplitLayout:
     """Read splits and their data set.
 
-    `splits` contains frozen splits, a splitter, or pairs of indices. `dataset` is a data set or a pair (X, y). In a pair, y can
-    be None.
+    `splits` is a `Splits` object, a splitter, or an iterable of pairs of indices. `dataset` is a data set or a pair (X, y). In
+    a pair, y can be None.
 
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
     >>> layout.classes, layout.split_names, layout.compute_sides().tolist()
@@ -315,7 +315,7 @@ def _count_shared(first: IntArray, second: IntArray, n: int) -> int:
 
 
 def _are_folds(repeat: list[Split], n: int) -> bool:
-    """Return whether most pairs of test sets share far fewer rows than independently drawn sets."""
+    """Return whether most pairs of test sets share far fewer rows than independently drawn sets would."""
     pairs = list(combinations(repeat[:_MAX_COMPARED], 2))
     chance = [len(a.test) * len(b.test) / n for a, b in pairs]
     return bool(pairs) and float(np.median([_count_shared(a.test, b.test, n) for a, b in pairs])) < 0.5 * float(

@@ -1,4 +1,4 @@
-"""Use splitters of scikit-learn, or of compatible packages, as splitters of this package."""
+"""Adapters for splitters of scikit-learn and of compatible packages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _SEED_SPAN = 2**32
 
 
 class ScikitLearnSplitter(Splitter):
-    """Use a splitter of scikit-learn as a splitter of this package.
+    """Adapter that turns a scikit-learn splitter into a splitter of this package.
 
     The splitter receives the groups if it can use them. If the times of the rows are given, it receives the rows in order of
-    time. An exception is `PredefinedSplit`, because its folds refer to the original order. The splitter must not have a
-    `random_state`. Pass the seed to `freeze` instead. If test sets overlap, each split is numbered as a separate repeat.
+    time. The exception is `PredefinedSplit`, because its folds refer to the original order. The `random_state` of the splitter
+    must be None. Pass the seed to `freeze` instead. If the splitter has no `n_repeats` and its test sets overlap, each split
+    counts as a separate repeat.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class ScikitLearnSplitter(Splitter):
             yield Split(train, test, repeat, fold)
 
     def _number_splits(self, pairs: list[tuple[Any, Any]]) -> list[tuple[int, int]]:
-        """Number splits by repeat and fold. If test sets overlap, each split is a separate repeat."""
+        """Number splits by repeat and fold. If test sets overlap within the only repeat, each split becomes a repeat."""
         repeats = getattr(self.splitter, "n_repeats", 1)
         folds = len(pairs) // repeats if len(pairs) % repeats == 0 else len(pairs)
         numbers = [divmod(index, folds) for index in range(len(pairs))]
@@ -93,7 +94,7 @@ class ScikitLearnSplitter(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Data, passed to the scikit-learn splitter.
 
         Returns
         -------

@@ -1,14 +1,14 @@
 """Permutation tests for shift between training and test sets.
 
-Each split is compared with random splits. The statistics are computed within each class, to detect a shift of one class. They
-are also computed over all classes together, to detect a common shift. A permutation exchanges rows of the same class among the
-splits. It preserves sizes, class counts and overlaps. Splits that ignore the attributes are therefore exchangeable with the
-permutations.
+Each split is compared with random splits. The statistics are computed within each class, to detect a shift in a single class.
+They are also computed over all classes together, to detect a shift that all classes share. A permutation exchanges rows of the
+same class among the splits. It preserves sizes, class counts and overlaps. Splits that ignore the attributes are therefore
+exchangeable with the permutations.
 
-Each statistic is standardized by its own permutations. There are four families of statistics: energy distances, AUCs,
-attributes and outlying rows. Within a family, the maximum is tested (Westfall & Young's max T). Across families, the smallest
-p-value is tested. The given splits count as one of the permutations, so the probability of *any* finding under random
-stratified folds is at most alpha.
+Each statistic is standardized by its mean and standard deviation over the permutations. There are four families of shift
+statistics: energy distances, AUCs, attributes and outlying rows. The tests for excessive similarity form further families.
+Within a family, the maximum is tested (Westfall & Young's max T). Across families, the smallest p-value is tested. The given
+splits count as one of the permutations, so the probability of *any* finding under random stratified folds is at most alpha.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ class _ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """The statistics for the tests of shift, and how they were computed.
+    """Statistics for the shift tests, and how they were computed.
 
-    `class_sizes` and `n_sampled` contain the numbers of rows and of sampled rows of each class. `by_attribute` states whether
+    `class_sizes` and `n_sampled` contain the number of rows and of sampled rows in each class. `by_attribute` states whether
     statistics of single attributes were computed. `n_pooled` is the number of rows that are sampled regardless of class. It is
     0 if there is only one class.
     """
@@ -349,7 +349,7 @@ def _iter_statistics(
 
 
 def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> Iterator[PermutedStatistic]:
-    """Compare the distances of test and training rows to the class centres, for all classes together.
+    """Compare the distances of test and training rows from the class centres, for all classes together.
 
     The second statistic averages over folds with the same number in all repeats, to detect an effect of the fold number.
     """
@@ -375,7 +375,7 @@ class ShiftTest:
     """Test of one statistic in each cell, i.e. for each split, class and attribute.
 
     `expected` is the mean of the statistic over the permutations, and `low` and `high` are the limits of its central 95 %
-    interval. `p` is the p-value of the single test, and `p_adjusted` is adjusted for all tests.
+    interval. `p` is the p-value of the individual test, and `p_adjusted` is adjusted for multiple testing.
     """
 
     statistic: PermutedStatistic
@@ -452,8 +452,8 @@ def _get_family(statistic: PermutedStatistic) -> str:
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
     """Standardize a statistic by the mean and standard deviation over the permutations.
 
-    Results are rounded, so equal statistics stay equal. Outlying splits are tested two-sided. Undefined and constant statistics
-    are set to zero.
+    Results are rounded, so equal statistics stay equal. Tests for outlying splits are two-sided. Undefined and constant
+    statistics are set to zero.
     """
     values = statistic.values.astype(np.float64)
     mean, spread = values.mean(axis=0), values.std(axis=0)

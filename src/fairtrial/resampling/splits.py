@@ -144,7 +144,7 @@ class Splits:
 
     @cached_property
     def content_hash(self) -> str:
-        """Return the SHA-256 hash of all indices."""
+        """Return the SHA-256 hash of the number of rows and all indices."""
         digest = hashlib.sha256(str(self.n_rows).encode())
         for split in self.splits:
             for side in split:

@@ -96,9 +96,9 @@ class Splitter:
     _is_random = True
     """Whether the scheme is random."""
     _keeps_seed = False
-    """Whether `random_state` is a parameter of the scheme itself, as in WEKA. If so, studies pass it."""
+    """Whether `random_state` is a parameter of the scheme itself, as in WEKA. If so, a study file can set it."""
     _primary_folds: int | None = None
-    """Number of folds per repeat that give scores. Other folds are used only for a standard error. None means all folds."""
+    """Number of folds per repeat that are scored. Other folds are used only for intervals. None means all folds."""
     _sets_repeats = False
     """Whether parameters of the scheme set the number of repeats. If so, the scheme must not be repeated as a whole."""
     cite = ""
@@ -205,7 +205,7 @@ class Splitter:
 
 
 schemes = Registry[type[Splitter]]("scheme", group="fairtrial.schemes", package="fairtrial.resampling")
-"""Splitters by the name of their scheme in study files."""
+"""Splitters, keyed by the names of their schemes in study files."""
 
 S = TypeVar("S", bound=type[Splitter])
 
@@ -253,7 +253,7 @@ class FoldSplitter(Splitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -278,7 +278,7 @@ class FoldSplitter(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------
@@ -295,7 +295,7 @@ class FoldSplitter(Splitter):
 
 
 def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
-    """Check that stratified folds can contain each class.
+    """Check that every stratified fold can contain every class.
 
     Raise InputError if all classes have fewer rows than there are folds. Issue a warning if only some classes have too few
     rows.
@@ -337,7 +337,7 @@ def _read_splitter_input(X: Any, y: Any, groups: Any, time: Any, classes: bool, 
 
 
 def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArray, tuple[Any, ...]]:
-    """Return the codes and the names of the classes that occur."""
+    """Return the class code of each row, and the names of the classes that occur."""
     if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels != np.floor(labels)).any():
         raise InputError(
             f"y must contain classes for {scheme}, got {labels[labels != np.floor(labels)][0]:g}: "

@@ -30,7 +30,7 @@ class KFold(FoldSplitter):
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class StratifiedKFold(FoldSplitter):
     """Random folds with the class proportions of the data set.
 
     Fold sizes differ by at most one row, and so do the counts of each class. The splits do not depend on the names of the
-    classes. A `SuspectInputWarning` reports classes with fewer rows than folds.
+    classes. A `SuspectInputWarning` is issued if a class has fewer rows than there are folds.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -139,9 +139,9 @@ TestSize = float | int
 class CompleteCV(Splitter):
     """Complete cross-validation: each possible test set of a given size is used once.
 
-    Unlike k-fold cross-validation, the scheme is not random. However, there are C(n, m) test sets of m of n rows, so the scheme
-    is suitable only for small data sets. With one test row, it is the same as leave-one-out. Each split is a repeat, because
-    test sets overlap.
+    Unlike k-fold cross-validation, the scheme is not random. However, there are C(n, m) possible test sets of m out of n rows,
+    so the scheme is suitable only for small data sets. With one test row, it is the same as leave-one-out. Each split counts as
+    a repeat, because test sets overlap.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class Holdout(Splitter):
     stratify : bool, default True
         Whether to keep the class proportions in the training and test sets. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -256,7 +256,7 @@ class Holdout(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------
@@ -292,7 +292,7 @@ def draw_holdout(
 
 
 def _count_test_rows(test_size: TestSize, n: int) -> int:
-    """Return the number of test rows. It is rounded up as in scikit-learn, after removal of floating-point errors."""
+    """Return the number of test rows. A proportion is rounded up as in scikit-learn, ignoring floating-point errors."""
     n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
     if not 0 < n_test < n:
         raise InputError(f"test_size must leave at least 1 training row, got {test_size!r} of {n} rows")
@@ -318,8 +318,8 @@ def _warn_of_lost_classes(rows: SplitterInput, y: IntArray, quotas: IntArray) ->
 class RandomSubsampling(Splitter):
     """Repeated random splits into a training and a test set.
 
-    A row can be tested several times or never. Each split is a repeat. Use this scheme if the sizes of training and test sets
-    matter, as in learning curves and the corrected resampled t test.
+    A row can be tested several times or never. Each split counts as a repeat. Use this scheme if the sizes of training and test
+    sets matter, as in learning curves and the corrected resampled t test.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ class RandomSubsampling(Splitter):
     stratify : bool, default True
         Whether to keep the class proportions in the training and test sets. Pass False if there are no classes.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -358,7 +358,7 @@ class RandomSubsampling(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------
@@ -370,7 +370,7 @@ class RandomSubsampling(Splitter):
 class Repeated(Splitter):
     """Splitter that repeats another splitter with new random splits.
 
-    A larger number of repeats does not change the first repeats. Pass the seed here or to the splitter, but not to both.
+    A larger number of repeats does not change the earlier repeats. Pass the seed here or to the splitter, but not to both.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ class Repeated(Splitter):
     n_repeats : int, default 10
         Number of repeats.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -428,12 +428,12 @@ class Repeated(Splitter):
             first = last + 1
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits of all repeats.
+        """Return the total number of splits in all repeats.
 
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Data, passed to the repeated splitter.
 
         Returns
         -------
@@ -450,7 +450,7 @@ class FiveByTwo(Repeated):
     stratify : bool, default True
         Whether to keep the class proportions in all folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -466,14 +466,14 @@ class FiveByTwo(Repeated):
 class TenByTen(Repeated):
     """Ten repeats of ten-fold cross-validation, as in WEKA.
 
-    The scores can be compared by `ten_by_ten` or `corrected_resampled_t`.
+    The scores can be compared with `ten_by_ten` or `corrected_resampled_t`.
 
     Parameters
     ----------
     stratify : bool, default True
         Whether to keep the class proportions in all folds.
     random_state : int, Generator, SeedSequence or RandomState, optional
-        Seed. An integer gives the same splits on every call. Default: random.
+        Seed. An integer makes the splits reproducible. Default: a random seed.
 
     Examples
     --------
@@ -550,7 +550,7 @@ class Given(Splitter):
         Parameters
         ----------
         X, y, groups : object, optional
-            Data, as in `split`. Most splitters do not need them.
+            Ignored.
 
         Returns
         -------

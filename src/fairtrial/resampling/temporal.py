@@ -1,4 +1,4 @@
-"""Splits in time: all test rows are later than all training rows."""
+"""Temporal splits: all test rows are later than all training rows."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Window = Literal["expanding", "sliding"]
 class TemporalSplit(Splitter):
     """Splits that train on earlier rows and test on later rows.
 
-    The rows are sorted by time and cut into `n_splits` + 1 blocks with about the same number of rows. Rows with equal times are
-    in the same block. Each block except the first is the test set once. The scheme is not random.
+    The rows are sorted by time and cut into `n_splits` + 1 blocks of about equal size. Rows with equal times are in the same
+    block. Each block except the first is the test set once. The scheme is not random.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of splits.
     window : {"expanding", "sliding"}, default "expanding"
-        Whether to train on all earlier rows, or only on the latest of these rows.
+        Whether to train on all earlier rows ("expanding") or only on the most recent ones ("sliding").
     train_size : int, optional
         Number of training rows of a sliding window. Rows with the same time as the earliest training row are added. Default:
         the number of training rows in the first split.

@@ -38,7 +38,7 @@ DECISIONS: tuple[DecisionWord, ...] = ("superior", "equivalent", "non-inferior",
 
 _PASSED = ("superior", "equivalent", "non-inferior")
 
-# The signed-rank limits need the means of all pairs of differences: 12.5 million pairs for this many differences.
+# The signed-rank limits require the means of all pairs of differences: 12.5 million pairs for this many differences.
 _MAX_SIGNED_RANKS = 5000
 
 
@@ -51,7 +51,8 @@ class MarginTest:
     name : str
         "superiority", "non-inferiority", "equivalence" or "inferiority".
     null : tuple of float
-        Boundary of the null hypothesis: zero, or a loss equal to the margin. Equivalence has two boundaries.
+        Boundary of the null hypothesis: zero, or a loss equal to the margin. For equivalence, the two boundaries are -margin
+        and margin.
     p_value : float
         One-sided p-value. For equivalence, this is the larger of two p-values. The test passes if and only if p is at most (1 -
         level) / 2.
@@ -89,7 +90,7 @@ class MarginDecision:
         All tests: superiority, non-inferiority, equivalence, inferiority.
     needed : int or None
         Number of rows, clusters or data sets that would suffice for a decision if the difference and its variance remained the
-        same. None if a decision has been reached, or if no number would suffice.
+        same. None if the goal is reached, if the new model is inferior, or if no number can be estimated.
     passed : bool
         Whether the goal is reached: equivalence if requested, otherwise superiority or non-inferiority.
     test : str
@@ -216,7 +217,7 @@ def decide_margin(
     units : int, optional
         Number of rows, clusters or data sets. If given, the number that would suffice for a decision is estimated.
     df : float, optional
-        Degrees of freedom of the t distribution on which the limits are based. Default: the normal distribution.
+        Degrees of freedom of the t distribution on which the limits are based. Default: infinite (normal distribution).
     overlap : float, default 0
         Ratio of test rows to training rows if the units are splits of one data set. The variance of the mean difference is then
         s^2 (1/units + overlap).
@@ -293,7 +294,7 @@ def _compute_tail(distance: float, half_width: float, other_half_width: float, l
 
 
 def _agree(p: float, passed: bool, half_alpha: float) -> float:
-    """Correct p for rounding errors if it contradicts the decision."""
+    """Correct p if rounding errors make it contradict the decision."""
     if math.isnan(p):
         return p
     return min(p, half_alpha) if passed else max(p, math.nextafter(half_alpha, 1))
@@ -338,14 +339,14 @@ def margin_test(
     Parameters
     ----------
     first, second : array-like of shape (n,)
-        Scores of the new and of the old learner on the same data sets, or on other independent units.
+        Scores of the new and the old learner on the same data sets, or on other independent units.
     margin : float
         The largest loss that does not matter. It must be greater than 0.
     method : {"wilcoxon", "t"}, default "wilcoxon"
         "wilcoxon" uses the Hodges-Lehmann estimate (the median of the means of all pairs of differences) and limits obtained by
         inverting the signed-rank test. These limits are exact for up to 500 differences. They assume that the differences are
-        symmetric. "t" uses the mean and the t interval, which assumes normal differences. If the differences are strongly
-        asymmetric, a caveat is added.
+        symmetrically distributed. "t" uses the mean and the t interval, which assumes normally distributed differences. If the
+        differences are strongly asymmetric, a caveat is added.
     alpha : float, default 0.05
         Significance level. If there are several comparisons, divide it by their number.
     better : {"max", "min"}, default "max"
@@ -356,13 +357,14 @@ def margin_test(
     Returns
     -------
     MarginDecision
-        If n is too small for finite signed-rank limits, the limits are infinite and the decision is inconclusive. If the
-        differences do not vary, the limits of the t test are NaN.
+        If there are too few differences, the signed-rank limits are infinite. If the differences do not vary, the t limits are
+        NaN. In both cases, the decision is inconclusive.
 
     Raises
     ------
     InputError
-        If the margin is not greater than 0, or if the scores are not paired.
+        If the margin is not greater than 0, if the numbers of scores differ, or if "wilcoxon" is used for more than 5,000
+        differences.
 
     Examples
     --------
@@ -392,7 +394,7 @@ def decide_by_t_limits(
 ) -> MarginDecision:
     """Make a decision at a margin from the t interval of an outcome.
 
-    `overlap` is None if the number of splits is fixed.
+    If the number of splits is fixed, pass overlap=None: `needed` is then not estimated.
     """
     effect, df = outcome.effect, outcome.df
     assert effect is not None
@@ -472,7 +474,8 @@ def _count_for_finite_limits(
 ) -> int:
     """Estimate how many differences are needed if there are too few for finite signed-rank limits.
 
-    The estimate is the number needed for a decision by t limits, but at least the number needed for finite signed-rank limits.
+    The estimate is the larger of two numbers: that needed for finite signed-rank limits, and that needed for a decision by t
+    limits.
     """
     smallest = math.ceil(-math.log2(alpha / 2) - 1e-12)
     if np.ptp(compute_differences(a, b)) == 0:

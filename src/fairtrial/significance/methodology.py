@@ -1,7 +1,7 @@
-"""Rules of thumb for sound comparisons, used by judgements and by the methodology checks of reports.
+"""Rules of thumb for sound comparisons, used by `judge` and by the methodology checks of reports.
 
 Each check function returns a list of findings, which is empty if the rule is followed. The kind of a finding is the number of
-the check (FT002, FT003, FT008) or a name.
+the check (FT002, FT003, FT008) or a name such as "few_rows".
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ MIN_PARAMETRIC_DATASETS = 10
 """With fewer data sets, the Shapiro-Wilk test has little power to detect non-normal differences."""
 
 MAX_DECISIVE_PROPORTION = 0.1
-"""Largest proportion of data sets that `find_decisive_datasets` removes. It can always remove at least one data set."""
+"""Largest proportion of data sets that `find_decisive_datasets` may remove. It may always remove one data set."""
 
 MAX_SKEWNESS = 1.0
-"""Absolute skewness above which differences are strongly asymmetric. An exponential distribution has a skewness of 2."""
+"""Absolute skewness above which differences count as strongly asymmetric. An exponential distribution has a skewness of 2."""
 
 
 def compute_skewness(d: FloatArray) -> float:
@@ -108,10 +108,10 @@ def check_dataset_count(verdict: Verdict) -> list[Finding]:
 
 
 def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | None:
-    """Find the smallest set of data sets whose removal makes another learner the best.
+    """Find the fewest data sets whose removal changes the best learner.
 
-    Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. At most 10 % of the data
-    sets can be removed, but always at least one. The result is None if the best learner cannot change.
+    Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. One data set or up to
+    10 % of the data sets can be removed, whichever is more. The result is None if this cannot change the best learner.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | No
     Returns
     -------
     tuple of str and tuple of str, or None
-        The new best learner, and the data sets to remove.
+        The learner that overtakes the best one, and the data sets to remove.
 
     Examples
     --------

@@ -39,12 +39,12 @@ ALIASES: dict[str, str] = {
     "t-test": "paired_t",
     "paired-t-test": "paired_t",
 }
-"""Alternative names of procedures, in lower case with hyphens. An alias is accepted wherever its procedure is an option."""
+"""Aliases of tests and procedures, in lower case with hyphens. An alias is accepted wherever its target is an option."""
 
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """Facts about a test or procedure: display name, citation, and symbol of its statistic."""
+    """Display name, citation and statistic symbol of a test or procedure."""
 
     display_name: str
     cite: str = ""
@@ -52,7 +52,7 @@ class MethodFacts:
 
 
 methods: dict[str, MethodFacts] = {}
-"""Facts about tests, procedures and effect sizes, by name. Each module registers those that it defines."""
+"""Facts about tests, procedures and effect sizes, keyed by name. Each module registers those that it defines."""
 
 
 def register_method(name: str, display_name: str, *, cite: str = "", statistic: str = "") -> None:
@@ -76,7 +76,7 @@ def get_display_name(name: str, variant: str = "") -> str:
     """Return the display name of a test, procedure or effect size, or the name itself if it is unknown.
 
     If "name (variant)" is registered, its display name is returned. Otherwise, the variant is appended in parentheses, or added
-    to the parentheses at the end of the name.
+    to existing parentheses at the end of the name.
 
     >>> get_display_name("iman_davenport"), get_display_name("wilcoxon", "exact"), get_display_name("my_test")
     ('Friedman test (Iman-Davenport)', 'Wilcoxon signed-rank test (exact)', 'my_test')
@@ -90,7 +90,7 @@ def get_display_name(name: str, variant: str = "") -> str:
 
 
 def get_statistic_symbol(name: str, variant: str = "") -> str:
-    """Return the symbol of the statistic of a test, or "statistic" if it is unknown.
+    """Return the symbol of a test's statistic, or "statistic" if it is unknown.
 
     >>> get_statistic_symbol("mcnemar"), get_statistic_symbol("mcnemar", "chi2"), get_statistic_symbol("my_test")
     ('b', 'chi2', 'statistic')

@@ -1,13 +1,14 @@
 """Omnibus tests of several learners: Friedman, Iman-Davenport, aligned ranks, Quade, Page and repeated-measures ANOVA.
 
-Each rank test assigns a rank score to every cell of the table. The rank scores are centred within each data set. Under the null
-hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of the learners' sums of rank scores, and let A
-be the sum of all squared rank scores. Over all permutations within data sets, the covariance matrix of S is A / (k - 1) (I -
-J / k), where J is a matrix of ones. The rank statistics in this module and in `posthoc` follow from S and A.
+Each rank test assigns a rank score to every cell of the score table. The rank scores are centred within each data set. Under
+the null hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of the learners' sums of rank scores,
+and let A be the sum of all squared rank scores. Over all permutations within data sets, the covariance matrix of S is
+A / (k - 1) (I - J / k), where J is a matrix of ones. The rank statistics in this module and in `posthoc` follow from S and A.
 
 All rank statistics except Page's L increase with the sum of squares of S. Their exact p-value is the proportion of all
-permutations within data sets with a sum of squares at least as large as the observed one. Data sets are permuted independently,
-so the distribution of S is built up one data set at a time. Sums that differ only in the order of the learners are merged.
+permutations within data sets with a sum of squares at least as large as the observed one. Permutations of different
+data sets are independent, so the distribution of S is built up one data set at a time. Sums that differ only in the order of
+the learners are merged.
 """
 
 from __future__ import annotations
@@ -70,10 +71,10 @@ _ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 class RankScores:
     """Rank scores of k learners on N data sets.
 
-    All rank scores are multiples of a fraction that floats represent exactly, so equal sums are equal floats.
+    All rank scores are multiples of a fraction that floats represent exactly, so equal sums have equal float values.
 
     `without_ties` is the sum of squares that would result if there were no ties. The mean rank of a learner is `centre` plus
-    `unit` times the sum of the learner's rank scores. `centre` is the mean over all learners.
+    `unit` times the sum of the learner's rank scores. `centre` is the mean rank over all learners.
     """
 
     cells: FloatArray
@@ -420,7 +421,7 @@ def page_trend(
     scores : DataFrame or array-like of shape (N, k)
         Scores with one row per data set and one column per learner.
     order : sequence of str, optional
-        Learners from the smallest to the largest expected score. Default: the order of the columns.
+        Learners sorted from the smallest to the largest expected score. Default: the order of the columns.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
         How p is computed. "exact" enumerates all orders of the learners within data sets (up to 8 learners), and "monte-carlo"
         draws random orders. "asymptotic" uses the normal distribution with a variance corrected for ties. "auto" uses
@@ -510,7 +511,7 @@ def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, pla
 def _enumerate_trend(row: tuple[int, ...], weights: tuple[int, ...]) -> tuple[int, FloatArray]:
     """Return the smallest possible trend on a data set, and the probabilities of the possible trends.
 
-    The first probability is that of the smallest trend. The others are those of the following whole numbers.
+    The first probability is that of the smallest trend. The others are those of the integers that follow it.
     """
     trends = np.array(list(permutations(row)), dtype=np.int64) @ np.array(weights)
     return int(trends.min()), np.bincount(trends - trends.min()) / len(trends)
@@ -606,7 +607,7 @@ class PermutedP:
 
 @dataclass(frozen=True)
 class PermutationPlan:
-    """Method of computing the p-value of a rank test."""
+    """Method for computing the p-value of a rank test."""
 
     distribution: Distribution = "auto"
     resamples: int = 50_000
@@ -654,7 +655,7 @@ def _sort_rows(cells: npt.NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
 
 
 def permutes_by_default(n: int, k: int) -> bool:
-    """Return whether tests of n data sets and k learners use permutations by default.
+    """Return whether tests of k learners on n data sets use permutations by default.
 
     >>> permutes_by_default(12, 20), permutes_by_default(16, 3), permutes_by_default(14, 4)
     (True, True, False)
@@ -693,7 +694,7 @@ def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[n
 
 @lru_cache(maxsize=16)
 def _draw_squares(rows: tuple[tuple[int, ...], ...], resamples: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw sums of squares of S for random permutations within data sets, in ascending order."""
+    """Draw random permutations within data sets and return their sums of squares of S in ascending order."""
     cells, generator = np.array(rows, dtype=np.int64), np.random.default_rng(seed)
     chunk = max(1, _CHUNK_CELLS // cells.size)
     drawn = []
@@ -758,7 +759,7 @@ def compute_concordance(table: ScoreTable, better: Better, p_value: float | None
     """Compute Kendall's W, which measures how well the data sets agree on the order of the learners.
 
     W is 0 if all mean ranks are equal, and 1 if all data sets rank the learners in the same way. The interval excludes zero if
-    and only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
+    and only if `p_value` is below 1 - level. If `p_value` is None, the p-value of the F test is used.
     """
     n, k = table.shape
     cells = compute_friedman_ranks(table, better).cells
@@ -808,7 +809,7 @@ def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, 
     """Compute partial eta squared, F / (F + N - 1).
 
     This is the proportion of the variance within data sets that is explained by the learners. The interval excludes zero if and
-    only if `p_value` is below 1 - level. By default, the p-value is that of the F test.
+    only if `p_value` is below 1 - level. By default, the p-value of the F test is used.
     """
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
@@ -836,8 +837,8 @@ def _match_test(
     """Adjust the limits of the explained proportion so that they exclude zero if and only if p is below 1 - level.
 
     A proportion cannot be negative, so the test of zero is one-sided. Proportions below 1 / (N + 1) are therefore excluded by
-    one-sided tests. This value is about the mean of W if the learners do not differ. Larger proportions are excluded by
-    two-sided tests. Each test has a type I error of 1 - level, so the interval has the confidence level `level`.
+    one-sided tests. If the learners do not differ, the mean of W is approximately this value. Larger proportions are excluded
+    by two-sided tests. Each test has a type I error of 1 - level, so the interval has the confidence level `level`.
     """
     from scipy.optimize import brentq
     from scipy.special import fdtrc, ncfdtr
@@ -860,7 +861,7 @@ def _match_test(
 
 
 def compute_noncentral_f_limits(f: float, df1: float, df2: float, level: float) -> tuple[float, float]:
-    """Compute confidence limits of the noncentrality parameter of an F statistic.
+    """Compute confidence limits for the noncentrality parameter of an F statistic.
 
     >>> [round(limit, 2) for limit in compute_noncentral_f_limits(5.0, 3, 20, 0.95)]
     [0.97, 35.24]

@@ -34,7 +34,7 @@ class Effect:
     level : float, default 0.95
         Confidence level of the interval.
     note : str
-        Magnitude by a published convention, type of interval, or the reason why a value is undefined.
+        Magnitude according to a published convention, type of interval, or the reason why a value is undefined.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Outcome:
     effect : Effect or None
         Effect size with its confidence interval.
     details : mapping of str to float
-        Further results, by name, e.g. R+ and R- of the Wilcoxon test.
+        Further results keyed by name, e.g. R+ and R- of the Wilcoxon test.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     resamples : int or None

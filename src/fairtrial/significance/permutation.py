@@ -81,7 +81,7 @@ def permutation_test(
     cluster : array-like of shape (n,), optional
         Cluster of each row, e.g. the patient. All rows of a cluster are swapped together.
     stop_after : int, optional
-        Stop as soon as this many random swaps give a difference at least as extreme as the observed one (Besag & Clifford
+        Stop as soon as this many random swaps yield a difference at least as extreme as the observed one (Besag & Clifford
         1991). Then p is `stop_after` divided by the number of swaps. This saves time if the difference is far from significant.
     **params : object
         Further parameters of the measure.
@@ -255,7 +255,7 @@ class Swaps(Protocol):
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
         """Compute the differences after random swaps.
 
-        `first` is the number of the first swap. It is part of the seed.
+        `first` is the index of the first swap. It is part of the seed.
         """
 
 
@@ -353,7 +353,7 @@ class LabelSwaps:
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
         """Compute the differences after random swaps.
 
-        `first` is the number of the first swap. It is part of the seed.
+        `first` is the index of the first swap. It is part of the seed.
         """
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
@@ -383,7 +383,7 @@ class RowSwaps:
     params: dict[str, Any]
     rows: Any
     units: IntArray
-    """Code of the unit with which each row is swapped: the row itself, or its cluster."""
+    """Code of each row's unit: the row itself, or its cluster. All rows of a unit are swapped together."""
     differing: IntArray
     """Units for which a swap changes the predictions."""
 
@@ -418,7 +418,7 @@ class RowSwaps:
     def sample_swaps(self, first: int, resamples: int, seed: int) -> FloatArray:
         """Compute the differences after random swaps.
 
-        `first` is the number of the first swap. It is part of the seed.
+        `first` is the index of the first swap. It is part of the seed.
         """
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
@@ -495,7 +495,7 @@ def compute_permutation_p(
 ) -> PermutationResult:
     """Compute p from all swaps or, if there are too many, from random swaps.
 
-    Drawing stops as soon as `stop_after` random swaps are at least as extreme as the observed difference.
+    Drawing stops as soon as `stop_after` random swaps yield a difference at least as extreme as the observed one.
     """
     enumerated = swaps.enumerate_swaps()
     if np.isnan(observed[0] - observed[1]):

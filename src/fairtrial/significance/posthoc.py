@@ -1,17 +1,17 @@
 """Post-hoc comparisons of learners: all pairs, or each learner with a control, with adjusted p-values.
 
-The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if it is possible that exactly
-these pairs are equal. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value
+The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if exactly these pairs can be
+equal at the same time. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value
 of a pair is the largest |I| min p(I) over the exhaustive sets I that contain the pair. Enumerating these Bell(k) - 1 sets is
 feasible for up to about 9 learners. For more learners, let v be the smallest p-value of I. The blocks of I are cliques in the
-graph of pairs with p >= v. For each pair of learners, the procedure considers the partitions into cliques in which both
-learners share a block, and needs the one with the most pairs. Dynamic programming over subsets of learners finds these
-partitions for all pairs at once.
+graph of pairs with p >= v. For each pair of learners, the procedure needs the partition into cliques that has the most pairs
+and in which both learners share a block. Dynamic programming over subsets of learners finds these partitions for all pairs at
+once.
 
 With few data sets, the p-value of a pair is exact: it is computed from all swaps of the two learners. A swap on a data set
 changes only the sign of the difference between their ranks, regardless of the other learners. For the hypothesis that all
-learners are equal, the Shaffer and Bergmann-Hommel procedures then use the exact omnibus test instead of the smallest p-value
-(closed testing).
+learners are equal, the Shaffer and Bergmann-Hommel procedures then use the omnibus permutation test instead of the smallest
+p-value (closed testing).
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2
 def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
     """Adjust the p-values of all pairs of learners, using the static procedure of Shaffer (1986).
 
-    The procedure modifies the Holm procedure: it multiplies p-values by the number of hypotheses that can be true at the same
-    time. For example, if one pair of three learners differs, at least one other pair must differ, too. The procedure is valid
-    under any dependence and is never less powerful than Holm.
+    The procedure modifies the Holm procedure: it multiplies each p-value by the largest number of hypotheses that can still be
+    true at the same time. For example, if one pair of three learners differs, at least one other pair must differ, too. The
+    procedure is valid under any dependence and is never less powerful than Holm.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Float
 
 
 def _bound_by_overall(p: FloatArray, p_overall: float | None) -> FloatArray:
-    """Return lower bounds of the adjusted p-values."""
+    """Return lower bounds for the adjusted p-values."""
     return p if p_overall is None else np.maximum(p, check_p_values([p_overall])[0])
 
 
@@ -215,9 +215,9 @@ class Comparison:
     statistic : float
         The test statistic of the difference (first minus second).
     p_raw, p_adjusted : float
-        Raw and adjusted p-value.
+        Raw and adjusted p-values.
     effect : float
-        Difference between the mean ranks (first minus second). After ANOVA, t and F tests, difference between the mean scores.
+        Difference between the mean ranks or, for ANOVA, t tests and F tests, between the mean scores (first minus second).
 
     Examples
     --------
@@ -242,7 +242,7 @@ class PostHoc:
     method : str
         Name of the procedure, such as "holm".
     omnibus : str
-        What is compared, such as "friedman" for mean ranks.
+        Test that determines what is compared, such as "friedman" for mean ranks.
     alpha : float
         Significance level.
     n : int
@@ -250,7 +250,7 @@ class PostHoc:
     learners : tuple of str
         Names of the learners.
     means : tuple of float
-        Mean rank of each learner. After ANOVA, t and F tests, mean score of each learner.
+        Mean rank of each learner or, for ANOVA, t tests and F tests, its mean score.
     comparisons : tuple of Comparison
         The compared pairs.
     better : {"max", "min"}
@@ -260,7 +260,7 @@ class PostHoc:
     critical_difference : float or None
         Smallest significant difference between two `means`. Available for Nemenyi and Bonferroni-Dunn if p is asymptotic.
     distribution : {"exact", "asymptotic"}
-        Method of computing the raw p-values.
+        Method for computing the raw p-values.
     smallest_p : float
         Smallest adjusted p-value that is possible with this number of data sets and these ties. It is 0 if p is asymptotic.
     caveats : tuple of Finding
@@ -398,11 +398,11 @@ def posthoc(
         Whether larger or smaller scores are better.
     omnibus : {"friedman", "aligned", "quade", "anova"}, optional
         What is compared. "anova" compares mean scores by t statistics with a pooled error. The other values compare mean ranks
-        by z statistics. Default: "anova" for "tukey" and "dunnett", else "friedman".
+        by z statistics. Default: "anova" for "tukey" and "dunnett", otherwise "friedman".
     alpha : float, default 0.05
         Significance level.
     distribution : {"auto", "exact", "asymptotic"}, default "auto"
-        Method of computing the p-value of a pair. "exact" considers all possible swaps of the two learners on the data sets,
+        Method for computing the p-value of a pair. "exact" considers all possible swaps of the two learners on the data sets,
         and "asymptotic" uses the normal or t distribution. "auto" is exact for ranks on up to 12 data sets or 50 scores.
 
     Returns
@@ -414,8 +414,8 @@ def posthoc(
     Notes
     -----
     Exact p-values are valid regardless of the other learners. Their smallest possible value is 2 ** (1 - N), so no pair can
-    differ significantly at 5 % on fewer than 6 data sets. "shaffer" and "bergmann" also use the exact omnibus test of all
-    learners. "nemenyi" reports the larger of its own and the Bonferroni-adjusted exact p-value.
+    differ significantly at 5 % on fewer than 6 data sets. "shaffer" and "bergmann" also use the omnibus permutation test of
+    all learners. "nemenyi" reports the larger of its own and the Bonferroni-adjusted exact p-value.
 
     The variance of a difference between Friedman ranks is that of Demšar (2006), without a correction for ties. The variances
     of aligned and Quade ranks are computed over all permutations within data sets, as in the omnibus tests. García, Fernández,
@@ -475,7 +475,7 @@ def posthoc(
 
 @dataclass(frozen=True)
 class _ExactPairs:
-    """Exact p-values of the pairs and of the overall hypothesis, and the number of data sets on which each pair differs."""
+    """Exact p-values of the pairs, the overall p-value, and the number of data sets on which each pair differs."""
 
     p_raw: FloatArray
     p_overall: float
@@ -634,8 +634,8 @@ def _compute_critical_difference(method: str, learner_means: _LearnerMeans, k: i
 def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
     """Compute p-values from the distribution of the studentized range.
 
-    A p-value is the probability, if all k means are equal in the population, that any two of them differ by more than z
-    standard errors of a difference.
+    A p-value is the probability that any two of k sample means differ by more than z standard errors of a difference. All k
+    population means are assumed to be equal.
 
     >>> compute_studentized_range_p(np.array([2.344, 2.569]), 3).round(4).tolist()
     [0.05, 0.0275]
@@ -661,8 +661,8 @@ def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> Fl
 def compute_dunnett_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
     """Compute the p-values of Dunnett's two-sided test.
 
-    A p-value is the probability, if all k means are equal in the population, that any of k - 1 means differs from that of a
-    control by more than z standard errors of a difference.
+    A p-value is the probability that any of k - 1 sample means differs from that of a control by more than z standard errors
+    of a difference. All k population means are assumed to be equal.
 
     >>> compute_dunnett_p(np.array([2.54]), 4, df=20).round(3).tolist()
     [0.05]

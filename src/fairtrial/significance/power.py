@@ -32,7 +32,7 @@ _EFFICIENCY = 3 / np.pi
 _LARGEST = 10**9
 # Up to these numbers of cases, the power of the Wilcoxon test is simulated and that of the McNemar test is enumerated.
 _MAX_SIMULATED, _MAX_ENUMERATED = 30, 10_000
-# Number of pairwise means of differences per simulation. With 30 differences, this gives 21,500 samples. The standard error of
+# Number of pairwise means of differences per simulation. With 30 differences, this yields 21,500 samples. The standard error of
 # the power is then at most 0.0034.
 _SIMULATED_MEANS = 10_000_000
 
@@ -58,7 +58,7 @@ class Power:
     power : float
         Probability that the test detects `difference` with `n` cases; NaN if one of them is not given.
     n_needed : float
-        Smallest number of cases that reaches `target` for `difference`; NaN if `difference` is not given.
+        Smallest number of cases for which the power to detect `difference` reaches `target`; NaN if `difference` is not given.
     minimal_difference : float
         Smallest difference that the test detects with `n` cases and probability `target`; NaN if `n` is not given.
     method : str
@@ -158,17 +158,17 @@ def power(
     Returns
     -------
     Power
-        All values that can be computed from the arguments. The others are NaN.
+        The results. Values that cannot be computed from the arguments are NaN.
 
     Notes
     -----
     The power of the t test is computed from the noncentral t distribution. The power of the exact Wilcoxon test is simulated
     for up to 30 data sets. At least 21,500 samples are drawn with a fixed seed, so the standard error is at most 0.0034. The
     power is exact if a significant result requires that all differences have the same sign, e.g. for 6 data sets at 5 %. For
-    more than 30 data sets, it is the power of the t test with 3/pi times n data sets. This factor is the asymptotic relative
-    efficiency of the Wilcoxon test for normal differences. The power of the McNemar test (mid-p) is computed by enumeration for
-    up to 10,000 test cases. For more test cases, the normal approximation of Connor (1987) is used. `n_needed` is the smallest
-    n that reaches the target by the same methods.
+    more than 30 data sets, it is computed as the power of the t test with 3/pi times n data sets. This factor is the asymptotic
+    relative efficiency of the Wilcoxon test for normal differences. The power of the McNemar test (mid-p) is computed by
+    enumeration for up to 10,000 test cases. For more test cases, the normal approximation of Connor (1987) is used. `n_needed`
+    is the smallest n for which the power, computed in the same way, reaches the target.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def _check_finite_difference(difference: float) -> float:
 def _build_power_curve(
     test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
 ) -> tuple[PowerCurve, PowerCurve, float]:
-    """Build the power of a test as a function of n and the difference.
+    """Build a function that computes the power of a test from n and the difference.
 
     Return this function, an approximation of it, and the largest possible difference.
     """
@@ -289,7 +289,7 @@ def compute_one_sided_power(
 ) -> float:
     """Compute the power of the one-sided test at significance level alpha / 2.
 
-    The differences are normal with mean `effect` and variance 1.
+    The differences are assumed to be normal with mean `effect` and variance 1.
 
     >>> round(compute_one_sided_power(34, 0.5, 0.05, "paired_t"), 3)
     0.808
@@ -307,7 +307,7 @@ def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -
     """Compute the probability that the t test rejects in the upper tail, and in the lower tail."""
     from scipy.special import nctdtr, stdtrit
 
-    # With so few data sets, no result of the exact rank test is significant.
+    # With so few data sets, no result of the exact rank test can be significant.
     if efficiency < 1 and 2.0 ** (1 - n) > alpha:
         return 0.0, 0.0
     cases = n * efficiency

@@ -60,7 +60,7 @@ class ScoreColumns:
     peculiarities: tuple[str, ...] = ()
 
     def find_roles(self) -> dict[str, int]:
-        """Find the column for each role, such as learner or fold, by its name."""
+        """Map each role, such as learner or fold, to the column with a matching name."""
         indices: dict[str, int] = {}
         for i, name in enumerate(self.names):
             role = _ROLES.get("".join(letter for letter in name.lower() if letter not in " -_"))
@@ -307,7 +307,7 @@ def read_scores(
     Raises
     ------
     InputError
-        If the table cannot be read. The error message states the line and the column.
+        If the table cannot be read. The error message for an invalid cell states its row and column.
 
     Examples
     --------
@@ -366,8 +366,8 @@ def _check_no_predictions(raw: ScoreColumns, roles: dict[str, int]) -> None:
 def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
     """Find the name of a column of true labels, or return None if there is none.
 
-    The column must have few distinct values. It must be named like true labels, or have exactly two values and occur beside a
-    column that is named like predictions.
+    The column must have few distinct values. It must be named like true labels, or have exactly two values and occur alongside
+    a column that is named like predictions.
     """
     if len(raw.index) < 4:
         return None
@@ -465,7 +465,7 @@ def _count_decimals(cell: Any) -> int:
 
 
 def _find_unused_columns(raw: ScoreColumns, learners: Sequence[int]) -> dict[int, str]:
-    """Find numeric columns that cannot be scores of a learner, and the kind of the finding that explains each."""
+    """Find numeric columns that cannot be scores of a learner, each with the kind of finding that explains why."""
     numbers = {i: values for i in learners if (values := raw.read_finite(i)) is not None}
     words = {i: _normalise_words(raw.names[i].replace("#", "n ")) for i in numbers}
     is_proportion = {
@@ -517,7 +517,7 @@ def _is_tidy(raw: ScoreColumns, roles: dict[str, int]) -> bool:
 
 def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Scores:
     names, layout = _find_names_column(raw, roles)
-    # A learner may be called Run or Seed, so a column of fractional numbers does not contain repeats or folds.
+    # A learner may be called Run or Seed, so a column of fractional numbers is not read as repeats or folds.
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
     unused = _find_unused_columns(raw, learners)

@@ -1,4 +1,4 @@
-"""t and F tests of the scores of two learners on the same splits of one data set.
+"""t and F tests of paired scores of two learners, e.g. on the same splits of one data set.
 
 If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the variance cannot be
 estimated. The statistic and p are then NaN, and a warning is issued.
@@ -195,8 +195,8 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     -------
     Outcome
         The effect and its interval are those of `five_by_two_t`. The F test does not show which learner is better. `details`
-        contains `t`, the mean difference divided by the standard deviation of a single difference, and the p-value of `t`,
-        `p_direction`. The interval excludes zero if and only if `p_direction` is below 1 - level. Only then can one learner be
+        contains `t`, the mean difference divided by the standard deviation of a single difference, and `p_direction`, the
+        p-value of `t`. The interval excludes zero if and only if `p_direction` is below 1 - level. Only then can one learner be
         called better.
 
     Examples

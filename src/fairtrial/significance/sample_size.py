@@ -41,7 +41,7 @@ RATES = (*_ALL_ROWS, *_POSITIVE_ROWS, *_NEGATIVE_ROWS)
 """Measures that are proportions of all rows, of positive rows or of negative rows."""
 
 _LARGEST = 10**9
-# Number of quantiles of the standard normal distribution that represent a normal linear predictor
+# Number of quantiles of the standard normal distribution that represent a normal linear predictor.
 _QUANTILES = 4000
 _MIN_PILOT_DATASETS = 3
 
@@ -152,10 +152,10 @@ class SampleSize:
 def describe_size(
     n: int, unit: str, positives: int | None = None, clusters: int | None = None, about: bool = False
 ) -> dict[str, object]:
-    """Return the values with which an answer describes a sample size.
+    """Return the values that describe a sample size in an answer.
 
-    The details are the numbers of clusters and of positive rows. If `about` is true, they are rounded up to two significant
-    digits.
+    `details` contains the numbers of clusters and positive rows. If `about` is true, all numbers are rounded up to two
+    significant digits.
 
     >>> describe_size(4287, "row", positives=511, about=True)
     {'about': 'About ', 'n': 4300, 'units': 'rows', 'details': '520 positive'}
@@ -212,7 +212,7 @@ def plan_interval(
         Logits of predicted probabilities, e.g. from a pilot study (only for the calibration slope). They replace `auc` and
         `prevalence`.
     design_effect : float, default 1
-        Factor by which clusters increase the variance.
+        Factor by which clustering increases the variance.
 
     Returns
     -------
@@ -225,7 +225,8 @@ def plan_interval(
 
     The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. Here,
     A = 1.414 z(AUC), z is the quantile function of the standard normal distribution, and k is the number of negative rows per
-    positive row (Obuchowski, Lieber & Wians 2004, formula 3). The alternative is the variance of Hanley and McNeil (1982).
+    positive row (Obuchowski, Lieber & Wians 2004, formula 3). With "hanley-mcneil", the variance of Hanley and McNeil (1982)
+    is used instead.
 
     The standard error of a calibration slope is sqrt(Ia / (Ia Ib - Iab^2) / n) (Riley et al. 2021). Ia, Iab and Ib are the
     means of w, w L and w L^2. Here, L is the linear predictor, w = p (1 - p), and logit(p) = expected * L. Without
@@ -445,12 +446,12 @@ def plan_auc_test(
     second : float, optional
         Expected AUC of another model on the same rows. Default: the AUC is compared with 0.5.
     positives, negatives : float, optional
-        Number of rows of each class. If given, the power is computed. By default, the number of rows that reaches `power` is
-        computed.
+        Number of rows of each class. If given, the power is computed. By default, the number of rows needed to reach `power`
+        is computed.
     prevalence : float, optional
         Proportion of positive rows. Default: 0.5.
     correlation : float, default 0.5
-        Correlation of the scores of both models within each class.
+        Correlation between the scores of the two models within each class.
     power : float, default 0.8
         The desired power.
     alpha : float, default 0.05
@@ -592,7 +593,7 @@ def plan_margin(
     power : float, default 0.8
         The desired power.
     alpha : float, default 0.05
-        Significance level of the two-sided interval. The level of each one-sided test is alpha / 2.
+        1 minus the confidence level of the interval. Each one-sided test has significance level alpha / 2.
     equivalent : bool, default False
         Whether to plan for equivalence (two one-sided tests) instead of non-inferiority.
 
@@ -603,7 +604,7 @@ def plan_margin(
     Notes
     -----
     The power for equivalence is P(lower limit passes) + P(upper limit passes) - 1. This formula is exact if the two tests
-    cannot both fail. Otherwise, it gives a lower bound.
+    cannot both fail. Otherwise, it is a lower bound.
 
     Examples
     --------
@@ -679,7 +680,7 @@ def plan_datasets(
     measure : str, optional
         Measure of the scores. It determines the direction, and selects the scores if there are several measures.
     better : {"max", "min"}, optional
-        Whether larger or smaller scores are better. Default: the direction of the measure, else "max".
+        Whether larger or smaller scores are better. Default: the direction of the measure if known, otherwise "max".
     test, power, alpha, equivalent : optional
         As in `plan_margin`.
     difference : float, default 0
@@ -807,7 +808,7 @@ def _plan_datasets(
     alpha: float,
     equivalent: bool,
 ) -> tuple[float, float]:
-    """Find the smallest number of data sets that reaches the power, and the power with this number."""
+    """Find the smallest number of data sets with which the power is reached, and the power with this number."""
 
     def compute_power(n: float, size: float, is_approximate: bool = False) -> float:
         del size

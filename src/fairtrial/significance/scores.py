@@ -159,7 +159,7 @@ def rank_values(values: FloatArray) -> FloatArray:
 def compute_sign_flip_p(scores: FloatArray) -> float:
     """Compute the proportion of sign patterns whose sum of signed scores is at least as far from 0 as the observed sum.
 
-    The scores must be multiples of 1/4, e.g. differences of mean ranks. Zeros are ignored.
+    The scores must be multiples of 1/4, e.g. differences between ranks. Zeros are ignored.
 
     >>> compute_sign_flip_p(np.array([1.0, 2.0, 3.0, -4.0]))
     0.875
@@ -194,7 +194,7 @@ Split = tuple[str, Hashable, Hashable]
 
 @dataclass(frozen=True)
 class Design:
-    """Learners, data sets, and the largest number of repeats and of folds."""
+    """Learners, data sets, and the largest numbers of repeats and folds."""
 
     learners: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -268,7 +268,7 @@ class Scores:
         return self.tidy
 
     def drop(self, datasets: Container[str] = (), learners: Container[str] = ()) -> Scores:
-        """Return the scores without some data sets and learners.
+        """Return the scores without the given data sets and learners.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Scores:
         return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure, self.exclusions)
 
     def select_shared(self) -> Scores:
-        """Return the scores on the splits that all learners on a data set share.
+        """Return the scores on those splits of each data set that all its learners share.
 
         To keep means comparable, a split is dropped if it lacks the score of a learner that has scores on other splits of the
         same data set.

@@ -135,7 +135,8 @@ def bradley_terry(
     """Estimate Bradley-Terry strengths of learners from their wins on data sets.
 
     The odds that one learner beats another are the ratio of their strengths. The strengths are fitted by the MM algorithm of
-    Hunter (2004). The confidence limits are percentiles of bootstrap estimates with resampled data sets.
+    Hunter (2004). The confidence limits are percentiles of the estimates from bootstrap resamples of
+    the data sets.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ def bradley_terry(
         "elo" is 400 log10 of the strength, shifted to a mean of 1500. A difference of 400 points means odds of 10 to 1. "log"
         is the natural logarithm of the strength, shifted to a mean of 0.
     prior : float, default 0.1
-        Number of wins added for both learners of each pair. Without these wins, a learner that beats all others on every data
+        Number of wins added for each learner in every pair. Without these wins, a learner that beats all others on every data
         set would be infinitely strong. If `prior` is 0, the strengths are maximum likelihood estimates. They are NaN if the
         likelihood has no maximum.
     level : float, default 0.95

@@ -49,11 +49,11 @@ class Verdict:
     p_value : float
         p-value of the main test.
     reasons : tuple of Finding
-        The reasons for the choice of test, and how the scores were read.
+        Findings that explain the choice of test and how the scores were read.
     caveats : tuple of Finding
         Limitations of the conclusion.
     outcome : Outcome
-        The main test.
+        Outcome of the main test.
     table : ScoreTable
         The scores that were compared: one row per data set, or per split of a single data set.
     better : {"max", "min"}
@@ -69,9 +69,9 @@ class Verdict:
     posthoc : PostHoc or None
         All comparisons, if there are three learners or more.
     posterior : Posterior or None
-        The Bayesian test of two learners, if a region of practical equivalence was given.
+        Result of the Bayesian test of two learners, if a region of practical equivalence was given.
     posteriors : tuple of (str, str, Posterior)
-        The Bayesian test of each pair, or of each learner and the control, if a region of practical equivalence was given.
+        Results of the Bayesian test of each pair, or of each learner and the control, if such a region was given.
     margins : tuple of (str, str, MarginDecision)
         Decisions at the margin, if a margin was given. Each entry contains the first learner, the second learner, and the
         decision on first minus second.
@@ -205,7 +205,7 @@ class Verdict:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The test result, the effect size, the posterior, and all limitations of the conclusion."""
+        """The test result, effect size, posterior, decisions at the margin, and all limitations of the conclusion."""
         agreement = self._find_disagreement()
         meaning = [] if np.isnan(self.p_value) else [Finding.of("p_value_meaning")]
         return (
@@ -222,7 +222,7 @@ class Verdict:
 
     @property
     def test_result(self) -> Finding:
-        """The main test: name, number of cases, statistic, p-value."""
+        """The main test: name, number of cases, statistic and p-value."""
         test = self.outcome.test
         return Finding.of(
             "test_result",
@@ -275,7 +275,7 @@ class Verdict:
 
     @property
     def margin_findings(self) -> tuple[Finding, ...]:
-        """Decisions at the margin on each learner compared with the control.
+        """The decision at the margin for each learner, compared with the control.
 
         If there is no control, learners are compared with the best one.
         """
@@ -381,9 +381,10 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair, with the `first` and `second` learner, three probabilities, the half-width `rope`, and the test.
-            `p_first` is the probability that the first learner is better, `p_rope` that both are practically equivalent, and
-            `p_second` that the second is better. The table is empty if no rope was given.
+            One row per pair, with the `first` and `second` learner, three probabilities, `rope`, and the test. `rope` is the
+            half-width of the region of practical equivalence. `p_first` is the probability that the first learner is better,
+            `p_rope` that both are practically equivalent, and `p_second` that the second is better. The table is empty if no
+            rope was given.
         """
         import pandas as pd
 
@@ -437,10 +438,10 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            One row per pair, with the differences of mean scores and of mean ranks (first minus second), the test, and the raw
-            and adjusted p-values. `significant` states whether the adjusted p-value is at most alpha. Further columns are the
-            wins, ties and losses of the first learner and its `outcome`: better, worse, no significant difference, or cannot be
-            decided.
+            One row per pair, with the differences between mean scores and between mean ranks (first minus second), the test,
+            and the raw and adjusted p-values. `significant` states whether the adjusted p-value is at most alpha. Further
+            columns are the wins, ties and losses of the first learner and its `outcome`: better, worse, no significant
+            difference, or cannot be decided.
         """
         import pandas as pd
 
@@ -463,7 +464,7 @@ class Verdict:
         Parameters
         ----------
         source : str
-            Name of the file. Default: "scores".
+            Name of the scores file or results file. Default: "scores".
         command : str
             Command that produced the verdict. Default: "compare".
         **facts : object
@@ -512,7 +513,7 @@ class Verdict:
 
     @property
     def comparisons(self) -> tuple[tuple[str, str, float, float], ...]:
-        """First learner, second learner, raw and adjusted p-value of each comparison."""
+        """First learner, second learner, raw p-value and adjusted p-value of each comparison."""
         if self.posthoc is None:
             first, second = self.table.learners
             return ((first, second, self.p_value, self.p_value),)
@@ -589,8 +590,8 @@ class Verdict:
         -------
         pandas.DataFrame
             Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank-biserial
-            correlation between the best learner and this one. It is 1 if the best learner wins on every data set, 0 if gains
-            and losses balance, and NaN if the two learners never differ.
+            correlation between the best learner and the learner of the row. It is 1 if the best learner wins on every data set,
+            0 if gains and losses balance, and NaN if the two learners never differ.
         """
         import pandas as pd
 

@@ -47,12 +47,12 @@ def wilcoxon(
         Scores of the two learners on the same data sets.
     zeros : {"drop", "pratt", "split"}, default "drop"
         Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but omits their ranks from both
-        rank sums. "split" ranks them and adds half of the sum of their ranks to each rank sum. If their number is odd, "split"
-        drops one of them (Demšar 2006).
+        rank sums. "split" ranks them and adds half of the sum of their ranks to each rank sum. If the number of zeros is odd,
+        "split" drops one of them (Demšar 2006).
     method : {"auto", "exact", "approximate"}, default "auto"
-        "exact" considers all possible signs of the observed ranks. Tied differences receive their mean rank. "approximate" uses
-        the normal distribution with a variance corrected for ties. With zeros="split", it uses the uncorrected variance of
-        Demšar. "auto" is exact up to 500 differences.
+        "exact" considers all combinations of signs of the observed ranks. Tied differences receive their mean rank.
+        "approximate" uses the normal distribution with a variance corrected for ties. With zeros="split", it uses the
+        uncorrected variance of Demšar (2006). "auto" is exact for up to 500 differences.
     correction : bool, default True
         Whether to apply a continuity correction to the normal approximation.
     level : float, default 0.95
@@ -113,7 +113,7 @@ def _build_effect(signed_ranks: _SignedRanks, p: float, method: str, correction:
 
 @dataclass(frozen=True)
 class _SignedRanks:
-    """Ranks of nonzero differences, their signs, the contribution of zeros to each sum, and the standard deviation of R+."""
+    """Ranks and signs of nonzero differences, the contribution of zeros to each rank sum, and the standard deviation of R+."""
 
     ranks: FloatArray
     positive: npt.NDArray[np.bool_]

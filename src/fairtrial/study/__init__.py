@@ -1,4 +1,4 @@
-"""Studies, which are declared in TOML or Python, run under supervision, and stored in a results file."""
+"""Studies: declared in TOML or Python, run under supervision, and stored in a results file."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -63,8 +63,8 @@ class DataFacts:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values.
 
-    `guessed_target` names the class column if neither the study nor the file declares one. If the data set has groups, `groups`
-    contains the name of the group column and the group code of each row, packed as text.
+    If neither the study nor the file declares a class column, `guessed_target` is the name of the last column, which is used
+    instead. If the data set has groups, `groups` contains the name of the group column and the group codes, packed as text.
     """
 
     @property
@@ -126,7 +126,7 @@ def get_scheme_name(declared: object) -> str:
 
 
 class Archive(Protocol):
-    """The interface to the trials and predictions of a study in a results file or a file of predictions."""
+    """The interface to the trials and predictions of a study, stored in a results file or a predictions file."""
 
     @property
     def name(self) -> str:
@@ -157,7 +157,7 @@ class Archive(Protocol):
         """Names of the resampling schemes. Each scheme numbers its own repeats and folds."""
 
     def select_scheme(self, name: str) -> Archive:
-        """Return an archive of the trials of one resampling scheme."""
+        """Return an archive with the trials of one resampling scheme."""
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
@@ -167,7 +167,7 @@ class Archive(Protocol):
         """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """Iterate over the predictions of the given trials, in the given order. All these trials must be successful."""
+        """Iterate over the predictions of the given trials, in the given order. All of them must have succeeded."""
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
@@ -182,7 +182,7 @@ def describe_process() -> dict[str, Any]:
 
 
 def find_run_state(run: Mapping[str, Any]) -> str:
-    """Find out whether a run is finished, interrupted or running.
+    """Determine whether a run is finished, interrupted or running.
 
     The state is "unknown" if the run has not ended and its process cannot be checked, for example on another computer.
 
@@ -208,9 +208,9 @@ def find_run_state(run: Mapping[str, Any]) -> str:
 
 
 def _read_process_start(process: int) -> str | None:
-    """Read the start time of a process, which distinguishes it from later processes with the same id.
+    """Read the start time of a process, or return None if it is unknown.
 
-    Return None if the start time is unknown.
+    The start time distinguishes the process from later processes with the same id.
     """
     if sys.platform != "linux":
         ended = subprocess.run(["ps", "-o", "lstart=", "-p", str(process)], capture_output=True, text=True, check=False)

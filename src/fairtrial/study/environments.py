@@ -71,7 +71,7 @@ class EnvironmentFailure:
 class EnvironmentMatrix:
     """Error rates of learners that are trained in one environment and tested in another.
 
-    `run_environments` returns this matrix. A cell consists of a learner, a training environment and a test environment.
+    `run_environments` returns this matrix. A cell is a combination of a learner, a training environment and a test environment.
     `frame()` returns a table with one row per cell and these columns:
 
     - `error`: mean error rate over the replicates, with a t interval;
@@ -127,7 +127,7 @@ class EnvironmentMatrix:
         errors : mapping of (learner, trained on, tested on) to array
             Error rate in each replicate. NaN means that the learner failed.
         trivial : mapping of str to array
-            Error rate of the trivial classifier in each replicate, by environment.
+            Error rate of the trivial classifier in each replicate, keyed by environment.
         failures : list of EnvironmentFailure
             Errors that learners raised.
         plan : mapping
@@ -159,7 +159,7 @@ class EnvironmentMatrix:
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """Return the error rates of the learner and the trivial classifier by cell and replicate."""
+        """Return a table with the error rates of the learner and the trivial classifier, one row per cell and replicate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
@@ -171,16 +171,14 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """Return a matrix of training environments by test environments for one learner.
-
-        Each row is a training environment, and each column is a test environment.
+        """Return a matrix for one learner: one row per training environment, one column per test environment.
 
         Parameters
         ----------
         learner : str
             Name of the learner.
         value : str, default "pd"
-            Numeric column of `frame()`, e.g. pd, error or loss.
+            Column of `frame()` with error rates or pD, e.g. pd, error or loss.
 
         Returns
         -------
@@ -290,7 +288,7 @@ def _compute_deterioration(
 
 
 def _compute_pd(error: Any, ideal: Any, trivial: Any) -> Any:
-    """Compute pD without warnings. A single warning is given later for the whole matrix."""
+    """Compute pD without warnings. A single warning is issued later for the whole matrix."""
     from fairtrial.measures import performance_deterioration
 
     with warnings.catch_warnings():
@@ -347,7 +345,7 @@ def run_environments(
 
     The result contains error rates and performance deterioration.
 
-    Each replicate draws new rows from every environment, and all learners get the same rows. The trivial classifier predicts
+    Each replicate draws new rows from each environment, and all learners get the same rows. The trivial classifier predicts
     the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
     adding a learner or an environment does not change other results. If a learner's `random_state` is None, the function sets a
     seed. Errors that learners raise are recorded as failures.
@@ -355,9 +353,9 @@ def run_environments(
     Parameters
     ----------
     learners : mapping of str to estimator
-        Learners by name.
+        Learners, keyed by name.
     environments : mapping of str to Environment
-        Environments by name, from which rows are drawn.
+        Environments from which rows are drawn, keyed by name.
     n_train, n_test : int
         Numbers of training and test rows in each replicate.
     replicates : int, default 30

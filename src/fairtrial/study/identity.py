@@ -51,7 +51,7 @@ def has_visible_state(value: Any) -> bool:
 
 
 def read_slots(value: Any) -> dict[str, Any]:
-    """Read the slots of an object. If two classes of the object declare a slot of the same name, both slots are read."""
+    """Read the slots of an object. If two classes in its hierarchy declare slots with the same name, both are read."""
     slots = [
         (ancestor.__qualname__, name, slot)
         for ancestor in type(value).__mro__
@@ -241,7 +241,7 @@ class CodeWalker:
         }
 
     def _encode_names(self, code: CodeType, namespace: Mapping[str, Any]) -> Any:
-        """Encode the current values of the names that the code uses. Encode only the used attributes of a module."""
+        """Encode the current values of the global names that the code uses. For a module, encode only the attributes used."""
         codes = list(_iter_nested(code))
         used = {name for nested in codes for name in nested.co_names}
         values = {
@@ -352,7 +352,7 @@ Trial keys still use these paths, so existing results and seeds stay valid.
 
 
 def to_canonical(value: Any) -> str:
-    """Convert plain values to text. Equal values give the same text, regardless of the order of dictionary keys.
+    """Convert plain values to text. The text does not depend on the order of dictionary keys.
 
     >>> to_canonical({"b": 1, "a": (0.1, None)})
     "{'a': [0.1, None], 'b': 1}"
@@ -370,10 +370,10 @@ def to_canonical(value: Any) -> str:
 
 
 class Encoder:
-    """An encoder that converts values to plain values, which JSON can represent.
+    """An encoder that converts values to plain values that JSON can represent.
 
-    A function or class of an installed package is encoded by its name. Any other function or class is encoded by a hash of its
-    code (see `CodeWalker`). An object is refused if Python code cannot read its state. Examples are locks, open files and
+    A function or class of an installed package is encoded by its name. Any other function or class is encoded by its name and a
+    hash of its code (see `CodeWalker`). Objects whose state Python code cannot read are refused, such as locks, open files and
     instances of compiled classes.
 
     `packages` collects the installed packages that define the values. `local_modules` collects the modules that are not
@@ -470,7 +470,7 @@ class Encoder:
         return {"type": self._get_class_name(value)} | self._encode_class_code(value)
 
     def _encode_distribution(self, value: Any, path: str) -> Any:
-        """Encode a frozen distribution of SciPy, as used by random search."""
+        """Encode a frozen SciPy distribution, as used in a random search."""
         name = self._get_class_name(type(value.dist))
         return {"distribution": name, "parameters": self.encode([value.args, value.kwds], path)}
 
@@ -635,7 +635,7 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
     """Compute the identity of a condition from its description, classes and functions.
 
-    The random draws do not depend on `part`. The test set is therefore changed in the same way, whether the condition is
+    The random draws do not depend on `part`. The test set is therefore changed in the same way whether the condition is
     declared for the test set or for all rows. For `TrainSize`, the draws do not depend on the size either, so smaller training
     sets are subsets of larger ones.
 

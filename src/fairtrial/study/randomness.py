@@ -1,4 +1,7 @@
-"""Derive random seeds from names. A learner's seed does not depend on the other learners, their order or the workers."""
+"""Derive random seeds from names.
+
+A learner's seed does not depend on the other learners, their order or the number of workers.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, eq=False)
 class SplitRows:
-    """A split, with the positions of its training and test rows, its repeat number and its fold number."""
+    """A split: the positions of its training and test rows, its repeat number and its fold number."""
 
     train: IntArray
     test: IntArray
@@ -67,7 +67,7 @@ class Chunk:
     """Trials on one data set that are sent to a worker together, in the order in which they run.
 
     `data` is the content hash of the data set, which is sent separately. `learners` are pickled with cloudpickle. `local`
-    contains the indices of learners whose code is not installed. These learners never share a process with another learner.
+    contains the indices of learners whose code is not installed. Such a learner never shares a process with another learner.
     """
 
     data: str
@@ -126,8 +126,8 @@ class TrialRecord:
 class Predictions:
     """The predictions of one trial, one entry for each test row.
 
-    `rows` contains positions in the data set. `y_true` and `prediction` contain indices of the declared classes. A prediction
-    can also be ABSTAINED. `scores` contains a column for each declared class, or is None if the learner provides no scores.
+    `rows` contains positions in the data set. `y_true` and `prediction` contain indices into the declared classes. A
+    prediction can also be ABSTAINED. `scores` has one column per declared class, or is None if the learner provides no scores.
     """
 
     rows: IntArray
@@ -178,7 +178,9 @@ _WITHIN = ("learner_", "best_estimator_")  # attributes in which a preparation o
 
 
 def find_abstention_label(fitted: Any) -> Any:
-    """Find the abstention label (`abstention_`) of a learner, even inside a preparation, search or pipeline.
+    """Find the abstention label (`abstention_`) of a fitted learner. Return None if it has none.
+
+    The learner may be wrapped in a preparation, a parameter search or a pipeline.
 
     >>> from fairtrial.learners import Chi, Prepared
     >>> find_abstention_label(Prepared(Chi()).fit([[0.0], [1.0]], ["no", "yes"]))
@@ -195,9 +197,9 @@ def find_abstention_label(fitted: Any) -> Any:
 
 
 def describe_tuning(fitted: Any) -> str | None:
-    """Describe the parameters that a tuned learner chose, as JSON. Return None if the learner is not tuned.
+    """Return a JSON description of the parameters that a tuned learner chose, or None if no learner is tuned.
 
-    The tuned learner may be inside a preparation.
+    The tuned learner may be wrapped in a preparation.
 
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
@@ -244,7 +246,7 @@ class PlannedSplits(Sequence[SplitRows]):
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers: tuple[tuple[int, int], ...] = tuple(number for number, _ in numbered)
-        """The repeat and fold of each split."""
+        """Repeat number and fold number of each split."""
         self._splits: tuple[tuple[Positions | None, Positions], ...] = tuple(split for _, split in numbered)
         _check_unique_numbers(self.numbers)
 
@@ -266,7 +268,7 @@ class PlannedSplits(Sequence[SplitRows]):
         return SplitRows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[index])
 
     def join(self, others: Iterable[PlannedSplits]) -> PlannedSplits:
-        """Return these splits followed by the splits of other schemes. Repeat and fold numbers can then occur several times."""
+        """Return these splits followed by those of other schemes. The result can contain duplicate repeat and fold numbers."""
         joined = PlannedSplits(self.n_rows, ())
         parts = [self, *others]
         joined.numbers = tuple(number for part in parts for number in part.numbers)

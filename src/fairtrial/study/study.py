@@ -31,8 +31,8 @@ class Study:
     Parameters
     ----------
     data : list, mapping or a single data set
-        Data sets. A data set is given as a name in the catalogue, a path or glob pattern, a pair `(X, y)`, a data frame, a
-        scikit-learn `Bunch`, a `Dataset` or a `GivenFolds`. The class column of a data frame is the column "target" or "class".
+        Data sets. Each is a name in the catalogue, a path or glob pattern, a pair `(X, y)`, a data frame, a scikit-learn
+        `Bunch`, a `Dataset` or a `GivenFolds`. The class column of a data frame is the column "target" or "class".
         If there is no such column, the last column is used, and a warning names it. If several objects are given without names,
         they are called `data-1`, `data-2` and so on, by their position in the list. Pass `{"name": (X, y)}` to choose names.
     learners : list or mapping
@@ -41,7 +41,7 @@ class Study:
         Conditions: a list of names or `Condition` objects, or a mapping of names to levels, parameters or objects. Default:
         clean data only.
     resampling : str, mapping, splitter or list of them, optional
-        Resampling scheme with its number of folds and repeats. With a list of schemes, the study runs all of them. Default:
+        Resampling scheme with its number of folds and repeats. If a list is passed, the study runs all of its schemes. Default:
         stratified 10-fold cross-validation.
     measures : list of str, optional
         Names of the measures. Default: accuracy, kappa, auc and brier.
@@ -137,7 +137,7 @@ class Study:
         return self._source.folder
 
     def to_toml(self) -> str:
-        """Format the study as TOML. If a Python object cannot be written, an error names it."""
+        """Format the study as TOML. If a Python object cannot be written, the error message names it."""
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -189,7 +189,7 @@ class Study:
         limits : ResourceLimits, optional
             Limits for each trial. Default: the limits of the study.
         retry : list of {"error", "timeout", "memory", "crash"}
-            Statuses of failed trials to run again.
+            Failed trials with these statuses are run again.
         rerun : list of str
             Learners whose stored trials are deleted and run again.
         progress : bool or Progress, optional

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Frames = Mapping[str, "pd.DataFrame"]
-# The colours of Okabe and Ito, which colour-blind readers can distinguish. Their yellow comes last in the palette,
-# because it is faint on white.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish. Wine red replaces their yellow, which comes last
+# in the palette because it is faint on white.
 _DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255")
 # Further colours, so each of up to 20 learners has its own colour. They are less distinct, so dashes and shapes also differ.
 _FURTHER = (
@@ -41,7 +41,7 @@ INK = "#2B2B2B"
 # Colour of backgrounds without text. In the dark theme, it becomes dark.
 PALE = "#D9D9D9"
 SIDE = 340
-# Longer names and titles are truncated and end in dots, so figures stay readable.
+# Longer names and titles are truncated and end in an ellipsis, so figures stay readable.
 NAME_WIDTH, TITLE_WIDTH = 260, 900
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 # A figure is a few hundred pixels wide, so points in the same cell of this grid are indistinguishable.
@@ -49,7 +49,7 @@ _GRID = 1000
 
 
 def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Collect the rows of all frames as the data of a chart, with the learner name and row number of each row.
+    """Collect the rows of all frames as chart data. Each row contains its learner and its row number.
 
     `thin` names the columns that are drawn. If consecutive points coincide in the figure, only the first and the last are kept.
     This keeps a figure of a million cases small without a visible change.
@@ -80,7 +80,7 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
 
 
 def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
-    """Check that a frame has these columns and at least one row. An index with the name `index` counts as a column."""
+    """Check that a frame has these columns and at least one row. An index with the name given as `index` counts as a column."""
     if index and getattr(getattr(frame, "index", None), "name", None) == index:
         frame = frame.reset_index()
     present = list(getattr(frame, "columns", ()))
@@ -114,7 +114,7 @@ def to_records(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, An
 
 
 def _convert_to_json(name: str, value: Any) -> Any:
-    """Convert a value to a JSON value. Undefined and infinite numbers become None, and thresholds become text."""
+    """Convert a value to a JSON value. Undefined and infinite numbers become None, and thresholds become strings."""
     if name == "threshold":
         return "above all scores" if value == np.inf else "undefined" if np.isnan(value) else f"{value:.4g}"
     if isinstance(value, (int, float, np.number)):
@@ -141,7 +141,7 @@ _page_learners: ContextVar[Mapping[str, int]] = ContextVar("page_learners", defa
 
 @contextmanager
 def fix_colours(learners: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Give each learner the same colour and dash in all figures that are drawn in this context. Yield the colours.
+    """Use the same colour and line style for a learner in all figures drawn in this context. Yield the colours.
 
     >>> with fix_colours(["tree", "bayes"]) as colours:
     ...     print(colours["bayes"], get_colour("bayes"))
@@ -213,7 +213,7 @@ def build_axis(direction: Literal["x", "y"], field: str, title: str, *, low: flo
 
 
 def list_fields(*axes: Any) -> list[str]:
-    """List the columns of the given axes."""
+    """List the columns that the given axes show."""
     return [str(axis_channel.to_dict()["field"]) for axis_channel in axes]
 
 
@@ -247,7 +247,7 @@ def format_with_interval(value: float | None, low: float | None, high: float | N
 
 
 def build_title(title: str, *subtitle: str) -> Any:
-    """Build a title with a subtitle."""
+    """Build a title with an optional subtitle."""
     import altair as alt
 
     return alt.TitleParams(title, subtitle=list(subtitle)) if subtitle else alt.TitleParams(title)

@@ -70,7 +70,7 @@ def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ran
     Parameters
     ----------
     ranks : pandas.DataFrame
-        Ranks: one row per data set, one column per learner.
+        Ranks, with one row per data set and one column per learner.
     unit : str
         What each row represents: "data set" or "split".
     title : str
@@ -163,7 +163,7 @@ def draw_pairs(
     pairs : pandas.DataFrame
         Columns first, second, difference (first minus second), rank_difference, p_adjusted, significant, wins, ties, losses.
     order : list of str, optional
-        Learners, best first. Default: sorted by the differences of mean ranks.
+        Learners, best first. Default: sorted by the differences between mean ranks.
     unit : str
         What is counted: "data set" or "split".
     title : str
@@ -218,7 +218,7 @@ def draw_pairs(
 
 
 def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
-    """Order learners by the differences of their mean ranks, best first."""
+    """Sort learners by the differences between their mean ranks, best first."""
     differences: dict[str, list[float]] = {}
     for first, second, difference in zip(pairs["first"], pairs["second"], pairs["rank_difference"], strict=True):
         differences.setdefault(str(first), []).append(difference)
@@ -229,7 +229,7 @@ def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
 
 
 def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
-    """Build one cell per pair. The row of a cell is the better learner of the pair, or the control."""
+    """Build one cell per pair. The better learner of the pair, or the control, determines the row."""
     cells = []
     number_format = _choose_difference_format(pairs["difference"])
     has_control = len(pairs) > 1 and pairs["first"].nunique() == 1
@@ -332,9 +332,9 @@ def draw_dataset_scores(
     Parameters
     ----------
     scores : pandas.DataFrame
-        One row per data set, one column per learner.
+        Scores, with one row per data set and one column per learner.
     order : list of str, optional
-        Data sets from top to bottom. Default: as in the frame.
+        Data sets from top to bottom. Default: the order of the frame.
     axis_title, title, subtitle : str
         Titles of the axis and of the chart.
 
@@ -481,7 +481,7 @@ def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
 
 
 def _find_critical_difference(verdict: Verdict) -> float | None:
-    """Find the critical difference of mean ranks. Return None for aligned and Quade ranks, which have different units."""
+    """Find the critical difference for mean ranks. Return None for aligned and Quade ranks, which are on a different scale."""
     posthoc = verdict.posthoc
     return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
 

@@ -33,7 +33,7 @@ MAX_CLASSES = 20
 """Maximum number of classes in a figure."""
 
 _COLUMNS = ["model", "true", "predicted", "count", "rate", "low", "high"]
-# Width and height of a cell, font size of the count, and font size of the rate, by the maximum number of classes.
+# Width and height of a cell, and font sizes of the count and the rate. The keys are the maximum numbers of classes.
 _SIZES = {6: (78, 54, 14, 12), 10: (60, 46, 12.5, 11), MAX_CLASSES: (46, 38, 11, 9.5)}
 # The colours of cells are light enough for dark text, and differ from the colours of learners.
 _SHADES = ["#F1F3F5", "#8FA3B5"]
@@ -96,7 +96,7 @@ def draw_confusion(confusion: Any, *, title: str = "Confusion matrix", unit: str
     title : str
         Title of the chart.
     unit : str, default "Rows"
-        Meaning of the counts, such as "Sum of weights".
+        What the counts represent, such as "Sum of weights".
 
     Returns
     -------

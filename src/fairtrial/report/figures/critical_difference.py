@@ -39,7 +39,7 @@ def draw_critical_difference(
     critical_difference : float, optional
         Critical difference, if the procedure has one.
     control : str, optional
-        Control learner. The group then contains the learners that do not differ significantly from the control.
+        Control learner. If given, the group contains the learners that do not differ significantly from it.
     title : str
         Title of the chart.
 
@@ -142,7 +142,7 @@ def _check_mean_ranks(mean_ranks: Any) -> dict[str, float]:
 
 
 def _check_groups(groups: Iterable[Sequence[str]], ranks: Mapping[str, float]) -> list[list[str]]:
-    """Check the groups. Keep groups with two or more learners, and sort the groups, best first."""
+    """Check the groups, drop groups of one learner, and sort the rest, best first."""
     checked_groups = []
     for group in groups:
         names = [str(name) for name in ([group] if isinstance(group, str) else group)]
@@ -251,7 +251,7 @@ def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float
 
 
 def _draw_ruler(critical_difference: float, height: float, x: Any, y: Any) -> list[Any]:
-    """Draw the critical difference as a line of the corresponding length."""
+    """Draw the critical difference as a line drawn to scale."""
     end = 1 + float(critical_difference)
     bar = build_chart([{"rank": 1, "end": end, "y": height}]).mark_rule(color=INK, strokeWidth=1.6)
     stops = [{"rank": rank, "y": height - 4, "end": height + 4} for rank in (1, end)]

@@ -1,4 +1,4 @@
-"""Figures of curves, drawn from the frames that `fairtrial.measures` computes for each learner."""
+"""Figures of curves and intervals, drawn from frames that `fairtrial.measures` computes."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _compute_pointwise_limits(rate: FloatArray, cases: int, level: float) -> tup
 
 
 def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> FloatArray:
-    """Evaluate a step function at pairs of positions. Each pair gives the value before a step and the value after it."""
+    """Interpolate a function with steps. Each position occurs twice: for the values before and after a step."""
     before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
     behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
     # The first and the last position are not paired: use the value after the first and the value before the last.
@@ -410,7 +410,7 @@ def _draw_rate_panel(name: str, frame: pd.DataFrame) -> Any:
 
 
 def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
-    """Choose an axis from 0 to 1 if the scores cover much of this range. Otherwise, add some space to the range of scores."""
+    """Choose an axis from 0 to 1 if the scores cover much of this range. Otherwise, add some space around the scores."""
     scores = frame["threshold"].to_numpy(np.float64)
     scores = scores[np.isfinite(scores)]
     if not len(scores):
@@ -423,7 +423,7 @@ def _compute_score_range(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    """Clip thresholds to the axis, and add a row at its lower end. Rows are sorted by decreasing threshold."""
+    """Clip thresholds to the axis, and add a row at the lower end of the axis. Thresholds are in decreasing order."""
     import pandas as pd
 
     inside = frame.assign(score=frame["threshold"].clip(low, high))
@@ -431,7 +431,7 @@ def _clip_thresholds(frame: pd.DataFrame, low: float, high: float) -> pd.DataFra
 
 
 def _draw_widest_gap(frame: pd.DataFrame, x: Any, y: Any, low: float, high: float) -> list[Any]:
-    """Draw a bar labelled KS at the largest difference between the curves."""
+    """Draw a bar labelled KS at the largest difference between the two rates."""
     gaps = frame["difference"].abs().to_numpy(np.float64)
     if np.isnan(gaps).any():
         return [_draw_note("undefined", x, y, position=((low + high) / 2, 0.5))]

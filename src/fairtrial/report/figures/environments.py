@@ -169,7 +169,7 @@ def draw_study_deterioration(results: Results, selection: Selection, value: str 
 def draw_deterioration(frame: Any, *, value: str = "pd", title: str = "Performance deterioration under drift") -> Any:
     """Draw performance deterioration by learner and data set.
 
-    There is one panel per condition.
+    There is one panel per condition and level.
 
     Parameters
     ----------

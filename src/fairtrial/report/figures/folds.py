@@ -91,9 +91,9 @@ def _drop_missing_positions(positions: Any) -> Any:
 def draw_splits(
     schemes: Mapping[str, Splits] | Splits, classes: npt.ArrayLike | None = None, *, title: str = "Test rows of each split"
 ) -> Any:
-    """Draw the test rows of each split.
+    """Draw the training rows and test rows of each split.
 
-    Rows of the data run from left to right, and splits from top to bottom. At most 300 rows and 60 splits can be drawn.
+    Rows of the data set run from left to right, and splits from top to bottom. At most 300 rows and 60 splits can be drawn.
 
     Parameters
     ----------
@@ -126,7 +126,9 @@ def draw_splits(
 
 
 def label_rows(schemes: Mapping[str, Splits] | Splits) -> pd.DataFrame:
-    """Tabulate the role of each row in each split. Columns: scheme, split, row, and role (one of `ROW_ROLES`).
+    """Tabulate the role of each row in each split, with the columns scheme, split, row and role.
+
+    Each role is one of `ROW_ROLES`.
 
     >>> from fairtrial.resampling import Splits
     >>> label_rows({"one": Splits.from_pairs([([0, 0, 1], [1, 2])], n_rows=4)})["role"].tolist()
@@ -211,7 +213,7 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """Collect those splits of a data set from which scores are computed."""
+    """Collect the splits of a data set that are used to compute scores."""
     trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
@@ -308,7 +310,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
     audit : audit or dataframe
         Result of `resampling.audit`, or its frame.
     alpha : float, optional
-        Significance level of the adjusted p-values.
+        Significance level of the adjusted p-values. Default: that of `audit`, or 0.05.
     title : str
         Title of the chart.
 

@@ -63,7 +63,7 @@ def draw_forest(
     step : int
         Height of a row in pixels.
     ticks : int
-        Approximate number of ticks of the axis.
+        Approximate number of ticks on the axis.
     domain : (float, float), optional
         Ends of the axis. Default: chosen from the intervals.
 
@@ -164,7 +164,9 @@ def _choose_domain(frame: Any, has_zero: bool, limits: tuple[float, float]) -> l
 
 
 def format_estimate(value: float | None) -> str:
-    """Format an estimate with three significant digits. Keep trailing zeros, because estimates are printed in a column.
+    """Format an estimate with three significant digits, or as a whole number if it is at least 1,000.
+
+    Trailing zeros are kept, because estimates are printed in a column.
 
     >>> format_estimate(0.9), format_estimate(0.86549), format_estimate(None), format_estimate(1234.5)
     ('0.900', '0.865', 'undefined', '1,234')
@@ -175,7 +177,7 @@ def format_estimate(value: float | None) -> str:
 
 
 def describe_rows(frame: pd.DataFrame, *, differences: bool = False) -> str:
-    """Format the labels, estimates and texts (such as p-values) of a forest plot as part of an alternative text."""
+    """Format the labels, estimates and texts (such as p-values) of a forest plot as part of its alternative text."""
     texts = [f" ({text})" if text else "" for text in frame["text"]] if "text" in frame else [""] * len(frame)
     numbers = [format_difference(float(value)) if differences else format_estimate(float(value)) for value in frame["estimate"]]
     rows = zip(frame["label"], numbers, texts, strict=True)

@@ -31,7 +31,7 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw posterior samples in a triangle, or in a histogram if there is no rope.
+    """Draw posterior samples in a triangle or, without a region of practical equivalence, in a histogram.
 
     The corners of the triangle stand for three outcomes: one of the two learners is better, or their difference lies in the
     region of practical equivalence (rope). Each sample is a point in the triangle. The more samples a hexagon contains,
@@ -85,16 +85,15 @@ def _read_posterior(posterior: Any) -> tuple[tuple[float, float, float], FloatAr
 def count_in_hexagons(draws: FloatArray, across: int = _HEXAGONS) -> FloatArray:
     """Count the samples in each hexagon of a grid over the triangle.
 
-    Each row of the result contains x, y and the number of samples.
-
-    The corner of the first learner is at (0, 0), that of the second at (1, 0), and that of the rope at (1/2, sqrt(3)/2).
+    Each row of the result contains the coordinates of a hexagon's centre, and its number of samples. The corner of the first
+    learner is at (0, 0), that of the second at (1, 0), and that of the rope at (1/2, sqrt(3)/2).
 
     >>> count_in_hexagons(np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1]])).tolist()
     [[0.0, 0.0, 2.0], [1.0, 0.0, 1.0]]
     """
     points = np.column_stack([draws[:, 2] + draws[:, 1] / 2, _HEIGHT * draws[:, 1]])
     step = np.array([1.0, np.sqrt(3)]) / across
-    # The centres of the hexagons form two interleaved rectangular grids. A sample belongs to the nearest centre.
+    # The centres of the hexagons form two interleaved rectangular grids. Each sample is assigned to the nearest centre.
     even = np.round(points / step) * step
     odd = (np.floor(points / step) + 0.5) * step
     nearer = ((points - even) ** 2).sum(axis=1) <= ((points - odd) ** 2).sum(axis=1)
@@ -209,7 +208,7 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
 
 
 def _build_density_rows(posterior: Posterior, region_labels: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """Build the points of the density in each region. Points at both limits of the rope ensure that the areas meet."""
+    """Build the points of the density curve in each region. Points at both limits of the rope ensure that the areas meet."""
     frame = posterior.density(401)
     grid, density = frame["difference"].to_numpy(), frame["density"].to_numpy()
     above, below = (region_labels[0], region_labels[2]) if posterior.better == "max" else (region_labels[2], region_labels[0])

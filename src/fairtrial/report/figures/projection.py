@@ -75,7 +75,7 @@ def draw_projection(
     Parameters
     ----------
     points : result or dataframe
-        Result of `projection`, or columns learner, x and y.
+        Result of `projection`, or a frame with the columns learner, x and y.
     edges : mapping, series or pairs, optional
         Pairs of learners to join with lines, or the parent of each learner. Default: the column parent of `points`.
     title : str
@@ -243,7 +243,7 @@ def compute_confusion_tables(
 ) -> ConfusionTables:
     """Sum the confusion tables of each learner and data set over repeats and folds.
 
-    Learners that completed no data set are dropped first, then data sets that a remaining learner did not complete.
+    Learners that completed no data set are dropped. Then, data sets that a remaining learner did not complete are dropped.
     """
     dataset_facts = [facts for facts in results.archive.datasets if datasets is None or facts.name in set(datasets)]
     learners = learners or [learner.name for learner in results.archive.learners]

@@ -32,7 +32,7 @@ DrawFunction = TypeVar("DrawFunction", bound=Callable[..., Any])
 
 
 def draw(results: Results | Judgement | Verdict, name: str, **options: Any) -> Any:
-    """Draw a figure of a study, a judgement or a comparison by its name.
+    """Draw a named figure of a study, a judgement or a comparison.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _explain_refusal(name: str, figure: RegisteredFigure, source: ReportSource) 
 
 
 def list_figure_names() -> tuple[str, ...]:
-    """List the names of all figures, sorted.
+    """List the names of all figures in alphabetical order.
 
     Returns
     -------

@@ -196,11 +196,11 @@ _SIDE = 330
 
 
 def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
-    """Compute lines of equal loss from accuracy `low` to 1. Columns: measure, value, clean and noisy.
+    """Compute lines of equal loss from accuracy `low` to 1.
 
-    RLA equals c on the line noisy = (1 - c) * clean. All these lines pass through the origin, so RLA depends only on the ratio
-    of the two accuracies. ELA equals c on the line noisy = 1 - c * clean. All these lines pass through (0, 1), so a low
-    accuracy without noise increases ELA.
+    The frame has the columns measure, value, clean and noisy. RLA equals c on the line noisy = (1 - c) * clean. All these lines
+    pass through the origin, so RLA depends only on the ratio of the two accuracies. ELA equals c on the line noisy = 1 - c *
+    clean. All these lines pass through (0, 1), so a low accuracy without noise increases ELA.
 
     >>> lines = compute_loss_contours()
     >>> lines[(lines["measure"] == "ela") & (lines["value"] == 0.5)][["clean", "noisy"]].to_numpy().tolist()

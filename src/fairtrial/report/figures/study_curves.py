@@ -100,7 +100,7 @@ def draw_study_calibration(results: Results, selection: Selection) -> Any:
 
 
 def collect_curve_frames(results: Results, kind: str, selection: Selection) -> dict[str, pd.DataFrame]:
-    """Collect the curve of each learner. With more than two classes, the default positive class is the rarest."""
+    """Collect the curve of each learner. By default, `choose_positive_class` determines the positive class."""
     options = dict(vars(selection))
     datasets = [facts for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
     if selection.positive is None and len(datasets) == 1:

@@ -89,7 +89,7 @@ def draw_costs(curves: Any, choices: Any = None, *, level: float = 0.95, title: 
     return style_chart(chart)
 
 
-# The parameters of a chart that the sliders of the page set, and their initial values.
+# Chart parameters that the sliders of the page set, and their initial values.
 _SELECTED = {"threshold": 0.5, "cost_fp": 1.0, "cost_fn": 1.0}
 _HEIGHT = 230
 
@@ -256,7 +256,7 @@ def _draw_lines(curves: Frames, x: Any, y: Any, colour: Any, **mark: Any) -> Any
 
 
 def _build_points(points: pd.DataFrame, x: Any, y: Any) -> Any:
-    """Build a chart over the operating points of all models and thresholds."""
+    """Build a chart of the operating points of all models and thresholds."""
     return build_chart(to_records(points, dict.fromkeys(["learner", "at", *list_fields(x, y)])))
 
 

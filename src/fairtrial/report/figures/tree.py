@@ -33,7 +33,7 @@ def draw_tree(tree: Any, *, title: str = "Decision tree", most_leaves: int = 60)
     title : str
         Title of the chart.
     most_leaves : int
-        Maximum number of leaves. For larger trees, an error is raised. Print such trees instead.
+        Maximum number of leaves. An error is raised for larger trees, which can be printed instead.
 
     Returns
     -------

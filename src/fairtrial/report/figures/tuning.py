@@ -1,4 +1,4 @@
-"""Figure of the parameter values that were chosen by tuning."""
+"""Figure of the parameter values that tuning chose."""
 
 from __future__ import annotations
 

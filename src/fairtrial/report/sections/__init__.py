@@ -1,1 +1,1 @@
-"""Sections of a report. Functions with the decorator `@section` return a `Section`, or None if the section does not apply."""
+"""Sections of a report. Functions decorated with `@section` return a `Section`, or None if the section does not apply."""

@@ -60,7 +60,7 @@ _ANSWER_NOTES = {
     "unused_prediction": "Column {column} is not used",
     "unused_unknown_label": "Column {column} is not used",
 }
-"""Short texts of the notes that may change the conclusion."""
+"""Short forms of the notes that may change the conclusion."""
 
 
 @section("answer", title="The answer", order=10, serves=("study", "judgement", "comparison"), question="answer")

@@ -309,7 +309,7 @@ def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
-    """Compute confidence limits of the mean predicted probability minus the observed frequency.
+    """Compute confidence limits for the mean predicted probability minus the observed frequency.
 
     The limits follow from the Wilson limits of the observed frequency. They are NaN if rows have weights.
     """

@@ -132,7 +132,7 @@ def _describe_calibration(table: ReportTable, dataset: str) -> Sentence:
 def _describe_leaders(names: Iterable[str]) -> str:
     """Describe which learners have the best value most often.
 
-    Return an empty string if one learner has all best values, or if no learner has more than one best value.
+    Return an empty string if the same learner always has the best value, or if no learner has it more than once.
     """
     counts = Counter(map(str, names))
     most = max(counts.values()) if len(counts) > 1 else 1
@@ -307,7 +307,7 @@ def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str,
 
 
 def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest: bool) -> str:
-    """Describe the best and the worst value of a column. Learners or models with the same rounded value tie."""
+    """Describe the best and the worst value of a column. Learners or models with the same rounded value are tied."""
     texts = {str(name): f"{value:.3f}" for name, value in frame[column].items()}
     values: Any = frame[column]
     first, last = (values.idxmax(), values.idxmin()) if highest else (values.idxmin(), values.idxmax())
@@ -574,7 +574,7 @@ def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 1
 
 
 def _find_visible_points(points: FloatArray, most: int) -> npt.NDArray[np.bool_]:
-    """Find the first point in each cell of a grid. The grid is the finest one that keeps at most `most` points."""
+    """Find the first point in each cell of a grid. The grid is made coarser until at most `most` points remain."""
     span = np.ptp(points, axis=0)
     positions = (points - points[0]) / np.where(span > 0, span, 1)
     grid = 400.0

@@ -1,6 +1,6 @@
 """Folds: sizes, class proportions and leaks, computed without the attributes of the data.
 
-`fairtrial audit` also compares attributes.
+`fairtrial audit` compares attributes as well.
 """
 
 from __future__ import annotations

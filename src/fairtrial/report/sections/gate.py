@@ -102,7 +102,7 @@ def build_tests_section(source: ReportSource) -> Section:
 
 
 def _phrase_decision(decision: str, equivalent: bool) -> str:
-    """Format a decision as a phrase that a measure or the name of the baseline can follow."""
+    """Format a decision as a phrase, to be followed by a measure or the name of the baseline."""
     if equivalent and decision == "non-inferior":
         return "non-inferior but not shown to be equivalent"
     goal = "equivalent" if equivalent else "non-inferior"

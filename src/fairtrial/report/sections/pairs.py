@@ -163,12 +163,12 @@ def _describe_significant_pairs(judgement: Judgement, measure: str, dataset: str
 
 
 def _is_adjusted(judgement: Judgement) -> bool:
-    """Return whether p-values and limits are adjusted. They are if there are several pairs."""
+    """Return whether p-values and limits are adjusted for several pairs."""
     return len(judgement.pairs) > 1
 
 
 def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]:
-    """Name the better models of the significant pairs. With several data sets, count the data sets of each pair."""
+    """Name the better models of the significant pairs. With several data sets, count those on which a pair differs."""
     if several:
         counts = Counter((str(line["better"]), str(line["worse"])) for line in lines)
         return [f"{better} is better than {worse} on {format_count(n, 'data set')}" for (better, worse), n in counts.items()]

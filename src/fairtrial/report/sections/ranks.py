@@ -89,7 +89,7 @@ def compute_measure_means(results: Results, measures: Sequence[str] | None = Non
 def _has_ranks(measure: Measure) -> bool:
     """Return whether a measure can rank learners.
 
-    Measures without a direction and measures of ordered classes or prediction sets cannot.
+    Measures without a direction cannot, nor can measures of ordered classes or prediction sets.
     """
     is_computed = measure.facts.needs in ("labels", "scores", "probabilities") and measure.facts.has_direction
     return is_computed and "class order" not in measure.facts.exceptions and not isinstance(measure, SetMeasure)
@@ -197,7 +197,7 @@ def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
 
 
 def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Build a frame of the counts that the sentence of this section mentions."""
+    """Build a frame of the counts mentioned in the sentence of this section."""
     import pandas as pd
 
     counts = {

@@ -63,9 +63,9 @@ _FEWER = (
 
 @section("robustness", title="Robustness to noise", order=110, serves=("study",), question="conditions")
 def build_section(source: ReportSource) -> Section | None:
-    """Build a subsection for each condition that changes the training set.
+    """Build a subsection for each kind of noise in the training set.
 
-    Return None if there is no such condition, or no clean condition.
+    Return None if there is no noise, or no clean condition for comparison.
     """
     results = source.get_results()
     all_conditions = results.archive.conditions

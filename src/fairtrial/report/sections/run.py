@@ -193,7 +193,7 @@ def _format_sampler(parameters: Mapping[str, Any]) -> str:
 
 
 def format_parameters(values: Mapping[str, Any], separator: str = "=") -> str:
-    """Format names and values on one line, without values that are None.
+    """Format names and values on one line. Values that are None are omitted.
 
     >>> format_parameters({"max_depth": 3, "seed": None, "inner": {"class": "sklearn.svm.SVC", "parameters": {"C": 1.0}}})
     'max_depth=3, inner=sklearn.svm.SVC(C=1.0)'

@@ -1,4 +1,4 @@
-"""Scores: means of the measures of a study, and measures of judged models, with intervals."""
+"""Scores: mean scores of a study, or measures of a judgement, with intervals."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def build_references_section(source: ReportSource) -> Section | None:
 
 
 def list_citations(source: ReportSource) -> list[tuple[str, str]]:
-    """List the methods for which works are cited, with their short citations."""
+    """List the methods and raised checks of a report with their short citations."""
     measures, tests, citations = _list_methods(source)
     citations = [(format_measure_name(name), _get_citation(name)) for name in dict.fromkeys(measures)] + citations
     citations += [(get_display_name(name), get_citation(name)) for name in dict.fromkeys(tests) if get_citation(name)]
@@ -151,7 +151,7 @@ def read_bibliography() -> dict[str, str]:
 
 @section("reproduce", title="How to reproduce", order=180, serves=("study",), schemes="none", question="how")
 def build_reproduction_section(source: ReportSource) -> Section:
-    """Show the commands and the study file that reproduce the results. For a file of predictions, show only the command."""
+    """Show the commands and the study file that reproduce the results. For a predictions file, show only the command."""
     results = source.get_all_results()
     if has_only_predictions(results):
         sentence = build_sentence("The predictions were made elsewhere. Judging the same file again gives the same report.")

@@ -70,8 +70,8 @@ _OWN_NAMES = {"alert_rate": "alert rate", "cost": "cost per 1,000 cases"}
 def build_judgement_section(source: ReportSource) -> Section | None:
     """Choose thresholds at equal costs.
 
-    Return None if predictions are not in memory, if a data set has too many rows, or if there is no data set with a positive
-    class and scores of all models.
+    Return None if predictions are not in memory, or if a data set has too many rows. Also return None if no data set has a
+    positive class and scores of all models.
     """
     judgement = source.get_judgement()
     predictions = judgement.predictions
@@ -148,7 +148,7 @@ def _count_tally_points(tally: ScoreTally) -> OperatingCounts:
 
 
 def _shorten_count(count: float) -> float:
-    """Round a sum of weights. Convert whole numbers to int, which take less space in the page."""
+    """Round a sum of weights. Convert whole numbers to int, because they take less space in the page."""
     return int(count) if count.is_integer() else round(count, 6)
 
 
@@ -179,7 +179,7 @@ COSTS_KEY, _COST = "thresholds-equal-costs", "cost per 1,000 cases"
 
 @section("thresholds", title="Thresholds", order=65, serves=("study",), question="threshold")
 def build_study_section(source: ReportSource) -> Section | None:
-    """Build the threshold explorer for those of the largest data sets that have two classes.
+    """Build the threshold explorer for those large data sets that have two classes.
 
     Return None if there are no such data sets, or if no learner predicts probabilities on them.
     """
@@ -426,8 +426,8 @@ def _draw_figures(result: ThresholdResult, key: str) -> tuple[Figure, ...]:
 def _build_choices_frame(result: ThresholdResult) -> pd.DataFrame:
     """Build a frame with one row per model and quantity.
 
-    Each row contains the estimate, its limits, and the value at the current threshold. The row of the cost also contains the
-    costs of both alternatives: to alert nobody and to alert everybody.
+    Each row contains the estimate, its limits, and the value at the current threshold. The cost row also contains the costs
+    of alerting nobody and of alerting everybody.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Tuning: which parameters were chosen for the tuned learners inside the training sets."""
+"""Tuning: the parameters chosen for each tuned learner inside the training sets."""
 
 from __future__ import annotations
 

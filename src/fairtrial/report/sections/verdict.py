@@ -265,7 +265,7 @@ class VerdictContext:
         return f": {', '.join(filter(None, names))}" if any(names) else ""
 
     def get_verdict(self) -> Verdict:
-        """Return the verdict. It must exist."""
+        """Return the verdict, which must exist."""
         assert self.verdict is not None
         return self.verdict
 
@@ -284,7 +284,7 @@ class VerdictContext:
         return (Sentence(verdict.summarize(noun, self.scope)), *map(Sentence, render_all((*results, *self.exclusions), noun)))
 
     def describe_headline(self, noun: str = "learner", scope: str = "") -> list[str]:
-        """Describe the answer and its certainty in at most two texts."""
+        """Describe the answer and its certainty in at most two strings."""
         verdict = self.get_verdict()
         if np.isnan(verdict.p_value) and verdict.posthoc is None:
             return [verdict.summarize(noun, scope)]
@@ -314,7 +314,7 @@ class VerdictContext:
 
     @property
     def exclusions(self) -> tuple[Finding, ...]:
-        """The findings on what was left out of the verdict, and why."""
+        """The findings that report what was left out of the verdict, and why."""
         verdict = self.get_verdict()
         findings = (*verdict.reasons, *verdict.caveats)
         return tuple(finding for finding in findings if _follows_answer(finding))
@@ -696,7 +696,7 @@ def format_means_alt(frame: pd.DataFrame, measure: str, better: str) -> str:
 def _has_rank_limits(verdict: Verdict) -> bool:
     """Return whether the Wilcoxon test compares two learners.
 
-    The interval of their difference must then be obtained by inverting this test.
+    If it does, the interval for their difference is obtained by inverting this test.
     """
     return len(verdict.table.learners) == 2 and verdict.outcome.test == "wilcoxon"
 

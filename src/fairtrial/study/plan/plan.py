@@ -56,7 +56,7 @@ class PlannedData:
 
     For each resampling scheme, `schemes` contains the indices of its splits. A split that several schemes share is planned
     once. For example, a splitter with 1 repeat and the same splitter with 5 repeats share the first repeat. `guessed_target` is
-    True if the last column is used as the class, because neither the study nor the file names the class column.
+    True if the last column is used as the class because neither the study nor the file names the class column.
     """
 
     name: str
@@ -160,9 +160,9 @@ class StudyPlan:
     def _assign_shards(self, parts: int) -> list[npt.NDArray[np.int64]]:
         """Assign each trial to a part. The result has one array of shape (learners, conditions, splits) for each data set.
 
-        The work of a trial is estimated by the size of its data set. For each learner and condition, the splits are assigned to
-        the parts in turn, so the parts differ by at most one split. Data sets with more work are assigned first. For each data
-        set, the assignment starts with the part that has the least work so far.
+        The work of a trial is estimated from the size of its data set. For each learner and condition, the splits are assigned
+        to the parts in turn, so the parts differ by at most one split. Data sets with more work are assigned first. For each
+        data set, the assignment starts with the part that has the least work so far.
         """
         work = [max(1, planned.dataset.X.size) for planned in self.data]
         totals, shards = np.zeros(parts), [np.zeros(0, dtype=np.int64)] * len(self.data)

@@ -65,7 +65,7 @@ class TimeModel:
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:
-        """Boolean array that marks the data sets and learners whose times are known."""
+        """Boolean array that marks the pairs of data set and learner with known times."""
         return self._count > 0
 
     def _predict(self, learner: int) -> FloatArray:
@@ -75,7 +75,7 @@ class TimeModel:
 
 
 class Chunker:
-    """Divides the missing trials of a plan into chunks.
+    """A queue that divides the missing trials of a plan into chunks.
 
     A chunk takes about `seconds`, according to the times passed to `learn`. A learner without known times is sent alone, with
     one trial per chunk. For each split and condition, the trials of the other learners stay together if they fit into a chunk.
@@ -121,7 +121,7 @@ class Chunker:
             self._queue = self._group(self._queue)
 
     def _group(self, blocks: Iterable[TrialBlock]) -> deque[TrialBlock]:
-        """Group the trials of each data set: first trials that can share a worker, then the trials of each isolated learner."""
+        """Order the trials of each data set: first those that can share a worker, then those of each isolated learner."""
         if not self._isolated:
             return deque(blocks)
         groups: dict[tuple[int, int], list[TrialBlock]] = {}
@@ -140,7 +140,7 @@ class Chunker:
         return block.learners[0] if block.learners[0] in self._isolated else None
 
     def predict_seconds(self, data: int) -> FloatArray:
-        """Predict the seconds that a trial of each learner takes on this data set, or NaN if they are unknown."""
+        """Predict the seconds per trial of each learner on this data set. Unknown times are NaN."""
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
@@ -184,7 +184,7 @@ class Chunker:
 
 
 def _select_first(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select the first learners of a chunk, at least one. Learners without known times come last, one at a time."""
+    """Select at least one learner for the first block of a chunk. Learners without known times come last, one at a time."""
     timed = [learner for learner in learners if not isnan(times[learner])]
     if not timed:
         return learners[:1]
@@ -233,8 +233,8 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
     """Make an unfitted copy of an estimator, or raise InputError if this is impossible.
 
     Unlike scikit-learn's `clone`, this function also copies estimators that change their parameters in `__init__`. An estimator
-    without `get_params` is copied with its state. If attributes with a trailing underscore show that the estimator is fitted,
-    it is refused.
+    without `get_params` is copied with its state. It is refused if it has attributes with a trailing underscore, because these
+    show that it is fitted.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> hasattr(clone_unfitted(GaussianNB().fit([[0.0], [1.0]], [0, 1])), "theta_")

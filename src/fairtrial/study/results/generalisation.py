@@ -164,9 +164,9 @@ def _compute_stack_losses(stack: Stack, request: ScoreRequest) -> FloatArray:
 
 
 def _make_line(dataset: str, learner: str, measure: Measure, estimate: Estimate, splits: int, note: str) -> tuple[Any, ...]:
-    """Make a row of the table. Estimates and limits are truncated to the range of the measure.
+    """Make a row of the table. The estimate and its confidence limits are truncated to the range of the measure.
 
-    If the scores do not vary, the limits are NaN, because an interval of width 0 would be misleading.
+    If the scores do not vary, the confidence limits are NaN, because an interval of width 0 would be misleading.
     """
     numbers = np.clip([estimate.value, estimate.low, estimate.high], *measure.facts.range).tolist()
     if estimate.standard_error == 0:

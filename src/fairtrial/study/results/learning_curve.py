@@ -58,8 +58,8 @@ def compute_learning_curve(
 def average_learning_curve(frame: pd.DataFrame, measure: Measure, alpha: float) -> pd.DataFrame:
     """Average learning curves over the data sets with the largest number of points, and compute t intervals.
 
-    A point is the mean score of a learner at one training size. Normally, these are the data sets on which every learner has a
-    value at every size.
+    A point is the mean score of a learner at one training size. The data sets with the most points are normally those on which
+    every learner has a value at every size.
     """
     import pandas as pd
 

@@ -288,8 +288,8 @@ class Results:
         average : str, default "auto"
             How the measure averages over classes.
         pooled : bool, default False
-            Score the test rows of all folds of a repeat together (as fold -1). Some measures need many rows. Pooling assumes
-            that predicted scores are comparable across folds, although the scores come from different fitted models.
+            Score the test rows of all folds of a repeat together (as fold -1), for measures that need many rows. Pooling
+            assumes that predicted scores are comparable across folds, although they come from different fitted models.
         **params
             Parameters of the measure.
 
@@ -328,8 +328,8 @@ class Results:
         """Compute mean scores under one condition: one row per data set, one column per learner.
 
         The scores of all learners are averaged over the same splits. A split is left out if a learner has no value on it.
-        Learners without any value on the data set do not affect this choice. A mean is NaN if a trial of the learner failed or
-        if no common split remains.
+        Learners without any value on the data set are ignored in this step. A mean is NaN if any trial of the learner on the
+        data set failed, or if no common split remains.
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class Results:
         -------
         pandas.DataFrame
             One row per data set and learner: estimate, confidence limits, standard error, number of splits and method. `note`
-            reports undefined values, and trials that failed or have not run. The estimate can then be NaN.
+            reports undefined values, and trials that failed or have not run. In these cases, the estimate can be NaN.
 
         Raises
         ------
@@ -576,8 +576,9 @@ class Results:
     def deterioration(self, *, alpha: float = 0.05, resampling: str | None = None) -> pd.DataFrame:
         """Compute the increase in error rate under conditions that change only the test set.
 
-        The performance deterioration (pD) compares the learner with the same learner trained under the condition. Declare the
-        condition twice, once with part "test" and once with part "all". See `fairtrial.measures.performance_deterioration`.
+        The performance deterioration (pD) compares the learner with the same learner trained under the condition. For pD,
+        declare the condition twice, once with part "test" and once with part "all". See
+        `fairtrial.measures.performance_deterioration`.
 
         Parameters
         ----------
@@ -629,7 +630,8 @@ class Results:
         alpha : float, optional
             Significance level. Default: as declared by the study, otherwise 0.05.
         rope : float, optional
-            Half-width of the region of practical equivalence. Default: as declared by the study for its measure.
+            Half-width of the region of practical equivalence. Default: as declared by the study, if `measure` is its verdict
+            measure.
         failures : {"exclude", "worst-rank", "trivial"}, optional
             "exclude" leaves out learners that never succeeded, then data sets on which any other learner failed. "worst-rank"
             gives a learner the worst rank on each data set on which it failed. With a single data set, this rule applies to

@@ -39,8 +39,8 @@ def compute_losses(
 
     The result has a row for each data set, condition, level and learner. A learner has no row for a data set and condition if
     any of its clean or noisy trials failed there. Means are taken over the splits that all remaining learners share on both
-    clean and noisy data. If no trial failed, the means equal those of `Results.wide`. Intervals use the delta method. The
-    variance over splits is corrected for overlapping training sets (Nadeau & Bengio 2003).
+    clean and noisy data. If every trial has a score, the means equal those of `Results.wide`. Intervals use the delta method.
+    The variance over splits is corrected for overlapping training sets (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -167,7 +167,7 @@ def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.Da
     - `clean` and `error`: error rates on the clean and on the changed test sets, for the learner trained on clean data;
     - `loss`: `error` minus `clean` on the splits that have both, with an interval corrected for overlapping training sets;
     - `ideal`: error rate of the same learner trained under the condition (declared with part "all");
-    - `trivial`: error rate of predicting the most frequent class of the changed test rows;
+    - `trivial`: error rate if the most frequent class of the changed test rows is always predicted;
     - `pd`: performance deterioration, computed from the means.
     """
     import pandas as pd

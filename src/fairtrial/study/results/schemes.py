@@ -47,7 +47,7 @@ def compare_schemes(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05) -> 
     frame = pd.DataFrame(lines, columns=_COLUMNS)
     tested = frame["p"].notna()
     frame.loc[tested, "p_adjusted"] = adjust(frame.loc[tested, "p"].to_numpy(), "holm") if tested.any() else np.nan
-    smallest = 2.0 ** (1 - frame.pop("n"))  # smallest p-value that the exact test can give
+    smallest = 2.0 ** (1 - frame.pop("n"))  # smallest possible p-value of the exact test
     is_decidable = (smallest <= alpha) & (smallest.min() * tested.sum() <= alpha)
     outcomes = np.where(frame["p_adjusted"] <= alpha, "significantly different", "no significant difference")
     return frame.assign(outcome=np.where(is_decidable, outcomes, "cannot be decided"))

@@ -383,7 +383,7 @@ def compute_stack_values(stack: Stack, request: ScoreRequest) -> tuple[FloatArra
     computable = stack_reasons == DEFINED
     if computable.any():
         with warnings.catch_warnings():
-            # A single warning is given later for all trials.
+            # A single warning is issued later for all trials.
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
             values[computable] = _compute_measure(stack, request, np.flatnonzero(computable))
     return values, np.where(computable & np.isnan(values), UNDEFINED, stack_reasons)

@@ -35,7 +35,7 @@ def is_train_size(condition: ConditionFacts) -> bool:
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """Choose a condition by name and level. The default is clean data, or the only condition of the study.
+    """Choose a condition by name and level. The default is clean data or, if there is none, the only condition.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -122,7 +122,7 @@ def choose_dataset(names: Sequence[str], selection: str | None) -> str:
 
 
 def get_declared_splitters(archive: Archive) -> dict[str, Splitter]:
-    """Return the splitters that draw extra splits to estimate a standard error, by the name of the scheme."""
+    """Return the splitters that draw extra splits to estimate a standard error, keyed by scheme name."""
     declared = archive.declaration.get("resampling")
     splitters = {}
     for table in declared if isinstance(declared, (list, tuple)) else [declared]:

@@ -186,7 +186,7 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
     """Compute the mean fraction of test rows over splits. Duplicate training rows count once.
 
-    The result is NaN if no split has training rows. On a split that divides no group, groups are counted instead of rows,
+    The result is NaN if no split has training rows. If a split divides no group, groups are counted instead of rows,
     because rows of the same group are not independent.
     """
     facts = next(facts for facts in archive.datasets if facts.name == dataset)
@@ -240,8 +240,8 @@ def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
 class Stack:
     """A stack of B trials with n test rows each.
 
-    Codes have the shape (B, n) and follow the order of classes. Scores have the shape (B, n, k) or are None. Either all trials
-    have abstentions, or none do.
+    Class codes have the shape (B, n) and follow the order of classes. Scores have the shape (B, n, k) or are None. Either
+    all trials have abstentions, or none do.
     """
 
     true: IntArray
@@ -254,7 +254,7 @@ class Stack:
     def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
         """Stack trials with the same number of test rows and the same kind of scores.
 
-        Yield each stack with the indices of its trials. If a trial predicts a class without rows, or gives such a class a
+        Yield each stack with the indices of its trials. If a trial predicts a class without rows, or assigns such a class a
         positive probability, its stack uses all declared classes. Trials with and without abstentions are stacked separately.
         """
         groups: dict[tuple[int, str | None], list[int]] = {}

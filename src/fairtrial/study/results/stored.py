@@ -17,7 +17,7 @@ from fairtrial.errors import StoreError
 from fairtrial.study.store.store import open_store
 
 LARGE_STUDY = 20_000
-"""Minimum number of trials for storing the scores of a study. For larger studies, computing the scores again takes seconds."""
+"""Minimum number of trials for which scores are stored. Recomputing the scores of such a large study takes seconds."""
 
 _SOURCE = Path(__file__).parents[2]
 

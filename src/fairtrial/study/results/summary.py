@@ -241,8 +241,8 @@ def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFac
 def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:
     """Format means over data sets as a table with learners as rows and conditions as columns.
 
-    An asterisk marks means that lack some data sets. `tables` maps each condition to a table with data sets as rows and
-    learners as columns.
+    An asterisk marks means that do not include all data sets. `tables` maps each condition to a table with data sets as rows
+    and learners as columns.
     """
     import pandas as pd
 
@@ -276,7 +276,7 @@ def describe_wide_table(
 
 
 def _explain_blank(scores: pd.DataFrame) -> str:
-    """Explain why a mean has no value."""
+    """Explain why a mean is missing."""
     n_failed, n_missing = int(mask_failed(scores).sum()), int((scores["status"] == "missing").sum())
     if n_failed:
         return f"{n_failed:,} failed"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MAX_VALUES = 8
-"""Maximum number of distinct numbers that are listed individually. More numbers are summarized as a range."""
+"""Maximum number of distinct numbers that are listed individually. If there are more, they are summarized as a range."""
 
 
 def list_choices(trials: pd.DataFrame) -> pd.DataFrame:

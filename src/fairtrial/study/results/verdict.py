@@ -189,8 +189,8 @@ def apply_policy(
 ) -> tuple[pd.DataFrame, list[Finding]]:
     """Apply the policy for failed trials to the scores under one condition.
 
-    Return the scores, and findings that report the policy if trials failed. `trials` are the rows of `archive.trials()` that
-    belong to `scores`, in the same order.
+    Return the scores and, if any trial failed, findings that report the policy. `trials` are the rows of `archive.trials()`
+    that belong to `scores`, in the same order.
     """
     check_one_of("failures", policy, POLICIES)
     bad = mask_failed(scores)

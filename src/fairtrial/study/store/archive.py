@@ -53,8 +53,7 @@ _LINK_COLUMNS = ("dataset", "condition", "split", "learner")
 class PlannedTrials:
     """The planned trials of a study, with lookup tables for ids.
 
-    The lookup tables map ids in the file to indices in the header of the study. Ids that this study does not use are mapped to
-    -1.
+    The lookup tables map ids in the file to indices in the header of the study. Ids that the study does not use map to -1.
     """
 
     header: Mapping[str, Any]
@@ -294,7 +293,7 @@ class StoreArchive:
         return several or (get_scheme_name(self.declaration.get("resampling")),)
 
     def select_scheme(self, name: str) -> StoreArchive:
-        """Return an archive of the trials of one resampling scheme."""
+        """Return an archive with the trials of one resampling scheme."""
         if name not in self.schemes:
             raise InputError(f"resampling must be a scheme of the study, got {name!r}: {suggest_name(name, self.schemes)}")
         if len(self.schemes) == 1:
@@ -401,7 +400,7 @@ class StoreArchive:
 
     @cached_property
     def _split_hashes(self) -> dict[str, tuple[str, dict[tuple[int, int], str]]]:
-        """Hash of each data set, and the hash of each of its splits by repeat and fold."""
+        """Hash of each data set and of each of its splits. The splits are keyed by repeat and fold."""
         return {
             name: (data_hash, {(repeat, fold): split_hash for repeat, fold, split_hash in self.header["splits"][data_hash]})
             for name, data_hash in self.header["data"]

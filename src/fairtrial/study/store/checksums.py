@@ -1,4 +1,4 @@
-"""Checksums of the rows of a results file. Each checksum covers all other columns of its row."""
+"""Checksums that detect corrupted rows in a results file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIAL_NUMBERS = (
     *("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
 )
 TRIAL_TEXTS = ("seed", "status", "tuning", "notes", "error", "message", "traceback", "log")
-"""Columns of a trial that its checksum covers, in this order: numbers as float64, the key, and texts."""
+"""The checksum of a trial covers TRIAL_NUMBERS as float64, the key, and TRIAL_TEXTS, in this order."""
 
 _NUMBERS = struct.Struct(f"<{len(TRIAL_NUMBERS)}d")
 _NAN = float("nan")

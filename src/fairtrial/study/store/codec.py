@@ -107,7 +107,7 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
 def pack_rows(train: IntArray, test: IntArray, n_rows: int) -> tuple[bytes, bytes | None]:
     """Pack test and training rows.
 
-    If the training rows are all rows outside the test set, in ascending order, they are packed as None.
+    If the training rows are exactly the rows outside the test set, in ascending order, they are packed as None.
     """
     complement = np.array_equal(train, find_other_rows(test, n_rows))
     return pack(test, INDICES), None if complement else pack(train, INDICES)
@@ -255,7 +255,7 @@ def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | N
 
 
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
-    """Compute the mean seconds and the number of successful trials, by data set hash and learner hash."""
+    """Compute the mean time in seconds and the number of successful trials by data set hash and learner hash."""
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
 
 
@@ -289,7 +289,7 @@ class StoreIds:
             ) from None
 
     def refuse_unknown(self, header: Mapping[str, Any], path: Path) -> None:
-        """Raise StoreError if an item of the header is not stored, because its trials would seem to be missing."""
+        """Raise StoreError if an item of the header is not stored, because its trials would appear to be missing."""
         for kind, stored_hashes in {"data": self.data, "conditions": self.condition, "learners": self.learner}.items():
             for name, *_, item_hash in header[kind]:
                 if item_hash not in stored_hashes:

@@ -34,9 +34,9 @@ class MovedStoreError(StoreError):
 class SQLiteFile:
     """An open results file: its connection, and its write lock if it is open for writing.
 
-    Every write transaction checks whether the path still leads to the open file. If not, all records are written to a new file,
-    including those of the transaction, and MovedStoreError is raised. The new file is in the same folder or, if this fails, in
-    the temporary folder.
+    Every write transaction checks whether the path still refers to the open file. If not, all records, including those of the
+    transaction, are written to a new file, and MovedStoreError is raised. The new file is created in the same folder or, if
+    this fails, in the temporary folder.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False) -> None:
@@ -82,7 +82,7 @@ class SQLiteFile:
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection within one transaction."""
+        """Yield the connection inside a write transaction."""
         if self._lock is None:
             raise StoreError(f"{self.path} is open for reading only: open it with write=True")
         with self._transaction_lock, translate_errors(self.path):
@@ -98,7 +98,7 @@ class SQLiteFile:
                 self._refuse_moved()
 
     def _refuse_moved(self) -> None:
-        """Write all records to a new file, because the path no longer leads to the open file."""
+        """Write all records to a new file, because the path no longer refers to the open file."""
         problem = f"{self.path} was deleted, renamed or replaced while it was being written"
         for folder in (self.path.parent, Path(tempfile.gettempdir())):
             copy = find_free_path(folder / f"{self.path.stem}.recovered{self.path.suffix}")
@@ -134,7 +134,7 @@ def _copy_database(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _get_identity(path: Path) -> tuple[int, int] | None:
-    """Return the device and inode to which a path leads, or None if it does not exist."""
+    """Return the device and inode of a path, or None if the path does not exist."""
     try:
         facts = path.stat()
     except OSError:
@@ -178,7 +178,7 @@ def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """Connect to the file, which a writer creates if it is missing.
+    """Connect to the file. A writer creates the file if it is missing.
 
     A reader connects in read-write mode, so it can clean up after a killed writer. The cleanup could hide that a file was
     truncated. Therefore, a file with a write-ahead log is checked first.
@@ -230,7 +230,7 @@ def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
 
 
 def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a truncated file. SQLite itself would notice this only when it reads a missing page."""
+    """Refuse a truncated file. SQLite itself would detect this only when it reads a missing page."""
     connection.execute("BEGIN")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from now on, no page can disappear
@@ -258,7 +258,7 @@ def _list_wal_pages(wal: Path) -> set[int]:
 
 
 def _check_path(path: Path, *, create: bool) -> None:
-    """Refuse paths that cannot be a results file before SQLite opens them."""
+    """Refuse a path that cannot be a results file, before SQLite opens it."""
     try:
         facts = path.stat()
     except FileNotFoundError:
@@ -354,8 +354,8 @@ _locked_descriptors: set[int] = set()
 class WriteLock:
     """A lock that allows only one process to write to a results file. The lock file of a killed process does no harm.
 
-    The lock is on a separate file. To lock the results file itself, the process would have to open it a second time, and
-    closing this second handle would release the locks of SQLite.
+    The lock is on a separate file. To lock the results file itself, the process would have to open it a second time.
+    Closing this second handle would release the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -429,7 +429,7 @@ def _describe_holder(descriptor: int) -> str:
 
 
 def _release_after_fork() -> None:
-    """Close the lock files of the parent in a forked process, because this process may outlive its parent."""
+    """In a forked process, close the lock files of its parent, because the process may outlive the parent."""
     for descriptor in _locked_descriptors:
         os.close(descriptor)
     _locked_descriptors.clear()

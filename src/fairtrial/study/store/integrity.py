@@ -54,7 +54,7 @@ def check_plan(connection: sqlite3.Connection, path: Path) -> None:
 
 @contextmanager
 def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let the `with` block read one snapshot of the file, even if another process writes to the file."""
+    """Ensure that the `with` block reads a single snapshot of the file, even if another process writes to it."""
     if connection.in_transaction:
         yield
         return
@@ -92,14 +92,14 @@ def _make_error(path: Path, problem: str) -> CorruptedStoreError:
 
 @dataclass(frozen=True, eq=False)
 class TrialBatch:
-    """A batch of trials with correct checksums: a matrix of numbers, the keys, and the texts by column."""
+    """A batch of trials with correct checksums: a matrix of numbers, the keys, and the text columns by name."""
 
     numbers: FloatArray
     keys: tuple[bytes, ...]
     texts: dict[str, tuple[Any, ...]]
 
     def get_number(self, name: str) -> FloatArray:
-        """Return a column of numbers."""
+        """Return a numeric column by its name."""
         return self.numbers[:, TRIAL_NUMBERS.index(name)]
 
 
@@ -121,7 +121,7 @@ def iter_trials(connection: sqlite3.Connection, path: Path) -> Iterator[TrialBat
 
 
 def _to_numbers(columns: Sequence[tuple[Any, ...]]) -> FloatArray:
-    """Convert columns to float64. Values that are not numbers become NaN, so their checksum is wrong."""
+    """Convert columns to float64. Values that are not numbers, including missing values, become NaN."""
     numbers = np.empty((len(columns[0]), len(columns)))
     for index, column in enumerate(columns):
         try:
@@ -204,8 +204,8 @@ def repair_file(
 
     The corrupted file is kept under a new name. A trial is intact if its checksums are correct, and if its data set, condition,
     split and learner are known. These four are known if `links` contains the key of the trial, or if their rows in the
-    corrupted file are intact. `links` maps the keys of planned trials to hashes. `add_plan` adds the plan of the study to the
-    new file.
+    corrupted file are intact. `links` maps the keys of planned trials to the hashes of these four. `add_plan` adds the plan of
+    the study to the new file.
     """
     source = Path(os.path.realpath(path))
     new_path = source.with_name(f".{source.name}.repaired")
@@ -260,7 +260,7 @@ def _copy_intact(
 
 
 class _Salvage:
-    """Reads the intact rows of a corrupted file, and skips rows on unreadable pages."""
+    """A reader for the intact rows of a corrupted file. Rows on unreadable pages are skipped."""
 
     def __init__(self, connection: sqlite3.Connection, size: int) -> None:
         self._connection, self._max_id = connection, size // _MIN_ROW_BYTES
@@ -334,7 +334,7 @@ def _is_intact(line: Mapping[str, Any], predictions: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class _KnownPlan:
-    """Hashes of the intact rows of a plan, by id, and the ids of the intact runs."""
+    """Hashes of the intact rows of a plan, keyed by id, and the ids of the intact runs."""
 
     data: dict[int, str]
     condition: dict[int, str]

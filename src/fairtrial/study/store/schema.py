@@ -289,7 +289,7 @@ def _run_in_transaction(connection: sqlite3.Connection, work: Callable[[], objec
 
 
 def create_functions(connection: sqlite3.Connection) -> None:
-    """Define the SQL functions that compute checksums and read older versions."""
+    """Define the SQL functions that compute checksums and convert rows of older versions."""
     functions: dict[str, tuple[int, Callable[..., Any]]] = {
         "row_checksum": (-1, lambda *values: compute_checksum(values)),
         "trial_checksum": (-1, _compute_trial_checksum),

@@ -88,7 +88,7 @@ class SQLiteStore:
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which becomes the latest study.
+        """Store the plan of a study, and make it the latest study.
 
         The plan must be stored before the records of the study. Data sets with the same content are stored once. New row ids
         and facts of a stored data set also apply to earlier studies.
@@ -161,7 +161,7 @@ class SQLiteStore:
             schema.seal_rows(connection, ["run"])
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean seconds and the number of successful trials, by data set hash and learner hash."""
+        """Compute the mean time in seconds and the number of successful trials by data set hash and learner hash."""
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
 
@@ -175,7 +175,7 @@ class SQLiteStore:
         return StoreArchive.from_file(self.file, study)
 
     def write_derived(self, values: Mapping[str, bytes]) -> None:
-        """Store values that were computed from the trials, by name. The values are deleted when a trial changes."""
+        """Store values that were computed from the trials, keyed by name. The values are deleted when a trial changes."""
         with self._write() as connection:
             schema.write_derived(connection, values)
 
@@ -217,7 +217,7 @@ class SQLiteStore:
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
         """Delete the trials of a learner on one or all data sets, and return their number.
 
-        The default of `study` is the latest study.
+        By default, `study` is the latest study.
         """
         archive = self.open_archive(study)
         hashes = {"learner": _find_hash(archive.header["learners"], learner, "learner")}
@@ -271,7 +271,7 @@ def _get_timestamp() -> str:
 
 @dataclass(frozen=True)
 class _IdMap:
-    """Maps ids in the source file to ids in the target file."""
+    """Mappings of ids in the source file to ids in the target file."""
 
     dataset: dict[int, int]
     condition: dict[int, int]
@@ -353,7 +353,7 @@ def _merge_lines(
 
 
 def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
-    """Choose between two records of a trial by status, then by hash, so the order of merged files does not matter."""
+    """Choose between two records of a trial by status, then by hash, so the order of the merged files does not matter."""
     if target_hash is None or source_hash is None:
         return "added"
     return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"

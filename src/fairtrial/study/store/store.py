@@ -19,7 +19,7 @@ DEFAULT_STORE = ".fairtrial"
 stores: Registry[Callable[..., ResultsStore]] = Registry(
     "results store", group="fairtrial.stores", package="fairtrial.study.store"
 )
-"""Functions that open a store, by the suffix of the file, e.g. `.fairtrial`."""
+"""Functions that open a store, keyed by the suffix of the file, e.g. `.fairtrial`."""
 
 
 def open_store(path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> ResultsStore:
@@ -30,7 +30,7 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     path : path
         Results file. Its suffix selects the backend, SQLite by default.
     write : bool, default False
-        Open for writing. Only one process at a time can write. A file of an older version is copied and then upgraded.
+        Open for writing. Only one process at a time can write. A file from an older version is first copied, then upgraded.
     create : bool, default False
         Create the file if it does not exist. Used only if `write` is true.
 
@@ -82,9 +82,9 @@ class MergedFile:
 class ResultsStore(Protocol):
     """Interface of a store for study plans and trial records. A store is a context manager.
 
-    `open_store` opens a store. To add a backend, implement these methods and register a function that opens the store with
-    `stores.add(".suffix", open_it)`. A package that provides a backend names its module in an entry point of the group
-    `fairtrial.stores`.
+    `open_store` opens a store. To add a backend, implement these methods. Then call `stores.add(".suffix", open_it)` to
+    register the function that opens the store. A package that provides a backend names its module in an entry point of the
+    group `fairtrial.stores`.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class ResultsStore(Protocol):
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store the plan of a study, which becomes the latest study.
+        """Store the plan of a study, and make it the latest study.
 
         The plan must be stored before the records of the study.
 
@@ -128,7 +128,7 @@ class ResultsStore(Protocol):
         header : mapping
             Names and hashes of the study (`StudyPlan.to_header`).
         datasets : list of DataFacts
-            Facts about the data sets, without their columns.
+            The data sets without their features.
         conditions, learners : list of (hash, facts)
             Hashes and facts of the conditions and the learners.
         splits : iterable of (data hash, split hash, SplitRows)
@@ -160,7 +160,7 @@ class ResultsStore(Protocol):
         """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean seconds and the number of successful trials, by data set and learner.
+        """Compute the mean time in seconds and the number of successful trials by data set and learner.
 
         The keys are pairs of data set hash and learner hash.
         """
@@ -175,7 +175,7 @@ class ResultsStore(Protocol):
         """Open the records of a study. Default: the latest study."""
 
     def write_derived(self, values: Mapping[str, bytes]) -> None:
-        """Store values that were computed from the trials, by name.
+        """Store values that were computed from the trials, keyed by name.
 
         The values are deleted when a trial changes.
         """
@@ -192,7 +192,7 @@ class ResultsStore(Protocol):
         Parameters
         ----------
         quick : bool, default False
-            In a large store, do not check the trials and predictions. Runs use this option before they resume.
+            In a large store, skip the trials and predictions. This quick check is used before a run is resumed.
         """
 
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:

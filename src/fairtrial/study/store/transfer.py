@@ -50,7 +50,7 @@ def export(
     trial. If the study has several resampling schemes, there is also a column resampling. The other columns are row (the row
     id), y_true, prediction, and `score[CLASS]` for each class of any data set. For an abstention, prediction is empty.
 
-    A results file is first checked in full, as with `fairtrial check`. The exported file is written atomically. In CSV files,
+    A results file is first checked in full, as by `fairtrial check`. The exported file is written atomically. In CSV files,
     text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     Parameters
@@ -279,8 +279,9 @@ class MergeSummary:
 def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> MergeSummary:
     """Merge results files into one.
 
-    The order of the files does not matter, and merging again changes nothing. If two files contain the same trial, a success
-    takes precedence over a failure. If a learner is not reproducible, two files can contain different successful records of a
+    The order of the files does not affect the merged trials, and merging again changes nothing. If two files declare a study
+    differently, the last declaration is used, and a note reports this. If two files contain the same trial, a success takes
+    precedence over a failure. If a learner is not reproducible, two files can contain different successful records of a
     trial. The merge then keeps the record with the smaller hash and reports the difference.
 
     Parameters
