@@ -4,7 +4,7 @@
 FairtrialError                 base class of all errors
 ├── InputError                 invalid data or arguments (also a ValueError)
 │   └── UnknownNameError       a name that is not registered (also a LookupError)
-├── SpecError                  an invalid study file; lists all problems and their locations
+├── SpecError                  an invalid study file; lists each `Problem` with its location
 ├── LearnerError               a learner failed
 └── StoreError                 a results file cannot be read or written
 

@@ -225,7 +225,7 @@ class Condition:
         return self._apply(X, y, check_generator("rng", rng))
 
     def limit_to(self, part: Part) -> Condition:
-        """Return the condition if it changes the given part of the data, or `Clean()` if it does not.
+        """Return the condition if it changes the given part of the data, otherwise `Clean()`.
 
         Parameters
         ----------

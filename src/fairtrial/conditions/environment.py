@@ -153,7 +153,7 @@ def _remove_copies(change: Condition) -> Condition:
 def altered(
     environment: Environment, changes: Mapping[str, Condition | tuple[Condition, ...]], *, name: str = "usual"
 ) -> dict[str, Environment]:
-    """Build a dictionary of an environment and its changed versions, as input for `run_environments`.
+    """Build the input of `run_environments`: an environment and its changed versions.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class Sequence(Condition):
         object.__setattr__(self, "steps", tuple(self.steps))
 
     def limit_to(self, part: Part) -> Condition:
-        """Return a condition with the steps that change the given part of the data ("train" or "test")."""
+        """Return a condition with the steps that change the given part ("train" or "test")."""
         check_one_of("part", part, ["train", "test"])
         if self.part not in (part, "all"):
             return Clean()

@@ -545,7 +545,7 @@ class Description:
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per column: name, type, values and number of missing values."""
+        """Return a data frame with the name, type, values and missing values of each column."""
         import pandas as pd
 
         return pd.DataFrame(list(self.columns), columns=["column", "type", "values", "missing"])

@@ -137,7 +137,7 @@ class GivenFolds:
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per fold: the numbers of training rows, test rows, and rows in both sets."""
+        """Return the numbers of training rows, test rows and rows in both sets of each fold."""
         import pandas as pd
 
         lines = [(len(train), len(test), len(np.intersect1d(train, test))) for train, test in self.splits]

@@ -160,7 +160,7 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the class probabilities or, for two classes, the second probability minus the first.
+        """Return class probabilities or, for two classes, the second probability minus the first.
 
         A row that matches no rule gets only zeros. With two classes, such a row therefore ranks between the classes.
         """

@@ -172,7 +172,7 @@ class Bagging(Ensemble):
 
 @register_learner("adaboost-m1")
 class AdaBoostM1(Ensemble):
-    """AdaBoost.M1: each member is trained on rows weighted by the errors of the previous members.
+    """AdaBoost.M1: trains each member on rows weighted by the errors of previous members.
 
     Boosting stops when the weighted error rate of a member is zero or at least 0.5 (Freund & Schapire 1996). As in WEKA, the
     probability of a class is computed from the summed log odds of the members that vote for it.

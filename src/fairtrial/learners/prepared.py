@@ -157,7 +157,7 @@ _FOR_ALL_COLUMNS = ("RandomOverSampler", "RandomUnderSampler", "SMOTENC", "SMOTE
 
 @cache
 def sampler_classes() -> dict[str, type[Any]]:
-    """Map the short names of imbalanced-learn's samplers and fairtrial's noise filters to classes.
+    """Map short names to the samplers of imbalanced-learn and to noise filters.
 
     Returns
     -------

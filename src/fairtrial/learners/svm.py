@@ -233,7 +233,7 @@ class PukSVC(KernelSVM):
 
 @register_learner("smo")
 class SMO(KernelSVM):
-    """Support vector machine with a linear or polynomial kernel, on columns scaled as in WEKA's SMO.
+    """Support vector machine with a linear or polynomial kernel, scaled as in WEKA's SMO.
 
     Nominal columns are encoded as binary columns. With more than two classes, pairwise classifiers vote. `predict_proba`
     returns the proportions of votes, which are always 0 or 1 for two classes. Use `decision_function` for ranking.

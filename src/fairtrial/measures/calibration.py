@@ -364,7 +364,7 @@ def brier_miscalibration(tally: ScoreTally) -> FloatArray:
     display_name="discrimination (DSC)",
 )
 def brier_discrimination(tally: ScoreTally) -> FloatArray:
-    """Discrimination: Brier score of the class proportion minus that of recalibrated probabilities.
+    """Discrimination: Brier score of the class proportion minus that after recalibration.
 
     The Brier score equals miscalibration - discrimination + uncertainty. The estimate is biased upwards in small samples
     because isotonic regression overfits.

@@ -355,7 +355,7 @@ class NoInformation:
 
     @classmethod
     def from_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
-        """Compute the no-information rate for any loss from all pairs of a true value and a prediction.
+        """Compute the no-information rate for a loss from all pairs of true value and prediction.
 
         Parameters
         ----------

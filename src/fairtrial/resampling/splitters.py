@@ -443,7 +443,7 @@ class Repeated(Splitter):
 
 
 class FiveByTwo(Repeated):
-    """Five repeats of two-fold cross-validation, as required by the 5x2 cv tests (Dietterich 1998).
+    """Five repeats of two-fold cross-validation, for the 5x2 cv tests (Dietterich 1998).
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ class Posterior:
         return pd.DataFrame(self.draws, columns=list(_REGIONS))
 
     def density(self, points: int = 201) -> pd.DataFrame:
-        """Compute the posterior density of the difference (first minus second) at the points of a grid.
+        """Compute the posterior density of the difference (first minus second) on a grid.
 
         Parameters
         ----------

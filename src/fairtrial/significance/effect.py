@@ -49,7 +49,7 @@ _MAX_EXACT_LIMITS = 60
 
 
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
-    """Compute Cohen's d: the difference between the means divided by the pooled standard deviation.
+    """Compute Cohen's d: the difference in means divided by the pooled standard deviation.
 
     For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The interval is
     based on the noncentral t distribution for two samples or for pairs (Algina & Keselman 2003). For positively correlated
@@ -103,7 +103,7 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
+    """Compute Cohen's d_av: the mean difference divided by the mean standard deviation.
 
     This effect size is intended for paired samples (Lakens 2013). Its interval is that for Cohen's d with pairs (Algina &
     Keselman 2003), rescaled to the mean standard deviation.
@@ -229,7 +229,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Cliff's delta: the proportion of pairs with a > b minus the proportion of pairs with a < b.
+    """Compute Cliff's delta: the proportion of pairs with a > b minus that with a < b.
 
     Every value in `a` is compared with every value in `b`. The interval is the asymmetric interval of Cliff (1996), based on
     the consistent variance estimate. If delta is 1 or -1, the interval is that of Feng and Cliff (2004).

@@ -49,7 +49,7 @@ def permutation_test(
     stop_after: int | None = None,
     **params: Any,
 ) -> Outcome:
-    """Test whether a measure differs between two models, using a permutation test that swaps their predictions.
+    """Compare a measure between two models by randomly swapping their predictions.
 
     If the two models are interchangeable, swapping their predictions changes the difference only by chance. The p-value is the
     proportion of swaps with an absolute difference at least as large as the observed one. If all distinct swaps can be

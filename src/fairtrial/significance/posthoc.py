@@ -58,7 +58,7 @@ register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2
 
 
 def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
-    """Adjust the p-values of all pairs of learners, using the static procedure of Shaffer (1986).
+    """Adjust the p-values of all pairs of learners, using Shaffer's static procedure (1986).
 
     The procedure modifies the Holm procedure: it multiplies each p-value by the largest number of hypotheses that can still be
     true at the same time. For example, if one pair of three learners differs, at least one other pair must differ, too. The

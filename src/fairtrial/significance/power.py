@@ -39,7 +39,7 @@ _SIMULATED_MEANS = 10_000_000
 
 @dataclass(frozen=True)
 class Power:
-    """The power of a test, the number of cases that it needs, and the smallest difference that it detects.
+    """Power of a test, number of cases needed, and smallest detectable difference.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outc
 
 
 def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float, level: float = 0.95) -> Outcome:
-    """Compare two learners on one data set, using the corrected resampled t test (Nadeau-Bengio).
+    """Compare two learners on one data set with the corrected resampled t test.
 
     The test accounts for overlapping training sets in repeated holdout and in (repeated) cross-validation. The variance of the
     mean difference is estimated by (1/n + n_test/n_train) s^2 instead of s^2/n (Nadeau & Bengio 2003).

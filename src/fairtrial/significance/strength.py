@@ -32,7 +32,7 @@ _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
 
 @dataclass(frozen=True)
 class Strengths:
-    """Bradley-Terry strengths of learners with confidence limits from a bootstrap over data sets.
+    """Bradley-Terry strengths of learners with bootstrap confidence limits.
 
     Attributes
     ----------

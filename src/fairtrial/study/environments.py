@@ -159,7 +159,7 @@ class EnvironmentMatrix:
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """Return a table with the error rates of the learner and the trivial classifier, one row per cell and replicate."""
+        """Return the error rates of learner and trivial classifier per cell and replicate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
@@ -171,7 +171,7 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """Return a matrix for one learner: one row per training environment, one column per test environment.
+        """Return a matrix for one learner: training environments x test environments.
 
         Parameters
         ----------

@@ -137,7 +137,7 @@ class Study:
         return self._source.folder
 
     def to_toml(self) -> str:
-        """Format the study as TOML. If a Python object cannot be written, the error message names it."""
+        """Format the study as TOML. If an object cannot be written, the error message names it."""
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:

@@ -355,7 +355,7 @@ def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
-    """Draw true and false positive rates against the threshold, and mark their largest difference.
+    """Draw true and false positive rates by threshold, and mark their largest difference.
 
     There is one panel per learner.
 

@@ -31,7 +31,7 @@ _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 
 def draw_simplex(posterior: Any, *, names: tuple[str, str] = ("first", "second"), title: str = "Posterior") -> Any:
-    """Draw posterior samples in a triangle or, without a region of practical equivalence, in a histogram.
+    """Draw posterior samples in a triangle, or in a histogram if there is no ROPE.
 
     The corners of the triangle stand for three outcomes: one of the two learners is better, or their difference lies in the
     region of practical equivalence (rope). Each sample is a point in the triangle. The more samples a hexagon contains,

@@ -160,9 +160,9 @@ class ResultsStore(Protocol):
         """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean time in seconds and the number of successful trials by data set and learner.
+        """Compute the mean time and the number of successful trials by data set and learner.
 
-        The keys are pairs of data set hash and learner hash.
+        Times are in seconds. The keys are pairs of data set hash and learner hash.
         """
 
     def count_by_status(self) -> dict[str, int]:
