@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,7 +33,6 @@ from fairtrial._text import (
     format_percentage,
     format_table,
     join_names,
-    make_p_format,
     wrap_item,
     wrap_lines,
 )
@@ -551,18 +550,22 @@ class Judgement:
         return lines
 
     def _format_main_table(self) -> list[str]:
+        rows = self._build_main_table()
+        return _align(rows) if len(self.findings) == 1 else format_table(rows)
+
+    def _build_main_table(self) -> list[list[str]]:
         if len(self.findings) == 1:
-            return self._format_ranking(self.findings[0], next(iter(dict.fromkeys(map(str, self.scores["dataset"])))))
+            return self._build_ranking(self.findings[0], next(iter(dict.fromkeys(map(str, self.scores["dataset"])))))
         measure = get_measure(self.main)
         scores = self.scores[self.scores["measure"] == measure.name]
         means = scores.groupby("model", sort=False)["estimate"].mean()
         order = means.sort_values(ascending=measure.facts.direction == "min", kind="stable", na_position="last")
         n_best = {name: sum(name in ranking.best for ranking in self.findings if ranking.names) for name in order.index}
         header = [measure.display_name, "mean", f"best on (of {format_count(len(self.findings), 'data set')})"]
-        return format_table([header, *([str(name), _format_estimate(mean), f"{n_best[name]}"] for name, mean in order.items())])
+        return [header, *([str(name), _format_estimate(mean), f"{n_best[name]}"] for name, mean in order.items())]
 
-    def _format_ranking(self, ranking: Ranking, dataset: str) -> list[str]:
-        """Format the main measure on a data set, with one line per model and the best model first."""
+    def _build_ranking(self, ranking: Ranking, dataset: str) -> list[list[str]]:
+        """Tabulate the main measure on a data set, with one line per model and the best model first."""
         measure = get_measure(self.main)
         scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure.name)]
         by_model = {str(line["model"]): line for line in scores.to_dict("records")}
@@ -581,7 +584,7 @@ class Judgement:
                     else [_format_change(-pair.difference), self._format_p(pair.p_adjusted, pair.p_is_bound)]
                 )
             rows.append(row)
-        return _align(rows)
+        return rows
 
     def _format_p(self, p: float, is_bound: bool) -> str:
         if np.isnan(p):
@@ -589,7 +592,10 @@ class Judgement:
         return format_p_value(p, self.alpha, at_most=is_bound).removeprefix("p ").removeprefix("= ")
 
     def _format_measures(self) -> list[str]:
-        """Format all measures of all models, with the method of each interval."""
+        return _align(self._build_measures(), left=3 if len(self.findings) > 1 else 2)
+
+    def _build_measures(self) -> list[list[str]]:
+        """Tabulate all measures of all models, with the method of each interval."""
         has_many_datasets = len(self.findings) > 1
         interval = f"{format_percentage(self.level)} CI"
         rows = [[*(["data set"] if has_many_datasets else []), "measure", "model", "estimate", interval, "method"]]
@@ -602,10 +608,13 @@ class Judgement:
             numbers = [_format_estimate(line["estimate"]), _format_limits(line["low"], line["high"])]
             rows.append([*labels, str(line["model"]), *numbers, method])
             previous = key
-        return _align(rows, left=3 if has_many_datasets else 2)
+        return rows
 
     def _format_tests(self) -> list[str]:
-        """Format all comparisons. The better model of each pair comes first, and a star marks the deciding test."""
+        return _align(self._build_tests(), left=4 if len(self.findings) > 1 else 3)
+
+    def _build_tests(self) -> list[list[str]]:
+        """Tabulate all comparisons. The better model of each pair comes first, and a star marks the deciding test."""
         has_many_datasets = len(self.findings) > 1
         header = ["pair", "test", "measure", "difference", f"{format_percentage(self.level)} CI", "p", "adjusted p"]
         rows = [[*(["data set"] if has_many_datasets else []), *header]]
@@ -622,7 +631,7 @@ class Judgement:
                     *p_values,
                 ]
             )
-        return _align(rows, left=4 if has_many_datasets else 3)
+        return rows
 
     def explain(self) -> str:
         """Explain the judgement, with answers, reasons, all measures, all pairs and all notes.
@@ -671,12 +680,24 @@ class Judgement:
         return findings
 
     def _repr_html_(self) -> str:
-        summary_html = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.summary)
-        notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.messages, f"{self.source}, {self._get_read_as()}"))
-        tables = [self.scores, *([self.pairs] if len(self.pairs) else [])]
-        p_format = make_p_format(self.alpha)
-        formatters = {name: lambda p: format_number(p, p_format) for name in ("p_value", "p_adjusted")}
-        return summary_html + "".join(format_html_table(table, formatters=formatters) for table in tables) + notes
+        import pandas as pd
+
+        def format_rows(rows: list[list[str]]) -> str:
+            return format_html_table(pd.DataFrame(rows[1:], columns=rows[0]))
+
+        def format_texts(texts: Iterable[str]) -> str:
+            return "".join(f"<p>{escape(capitalize(text))}</p>" for text in texts)
+
+        answer, *more = self.summary
+        more += [*self._render_methodology(), self._get_read_as()]
+        details = format_rows(self._build_measures())
+        details += format_rows(self._build_tests()) if len(self.tests) else ""
+        details += format_texts(render_all(self.notes, "model"))
+        return (
+            f"<p><b>{escape(answer)}</b></p>{format_rows(self._build_main_table())}{format_texts(more)}"
+            "<details><summary>All measures, tests and notes</summary>"
+            f"{details}</details>"
+        )
 
 
 def _format_estimate(value: float) -> str:
