@@ -169,8 +169,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
 
 
 def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
-    """Return a matrix of row indices: first in the original order, then sorted by each numeric column.
-    """
+    """Return a matrix of row indices: first in the original order, then sorted by each numeric column."""
     numeric = np.flatnonzero(rows.levels == 0)
     orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
     orders[0] = np.arange(rows.weight.size)

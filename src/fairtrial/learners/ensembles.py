@@ -290,8 +290,7 @@ def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Predict the probabilities of all classes, or the member's vote if it does not predict probabilities.
-    """
+    """Predict the probabilities of all classes, or the member's vote if it does not predict probabilities."""
     if not hasattr(member, "predict_proba"):
         return _predict_member_votes(member, rows, classes)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

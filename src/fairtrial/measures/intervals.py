@@ -470,8 +470,7 @@ class BoundMeasure:
         return np.asarray(self.measure.formula(self.rows, **params), dtype=np.float64)
 
     def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the numerator and denominator of a proportion for each cluster, or None if the tables need too much memory.
-        """
+        """Return the numerator and denominator of a proportion for each cluster, or None if the tables need too much memory."""
         _check.check_same_length(y_true=self.rows.true, cluster=clusters)
         if not isinstance(self.measure, LabelMeasure):
             successes = np.bincount(clusters, self._list_successes()).astype(np.float64)
