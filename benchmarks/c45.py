@@ -64,7 +64,7 @@ def against_scikit_learn(repeats):
         X, y = make_classification(100_000, 20, n_informative=8, flip_y=noise, random_state=0)
         ours = quickest(lambda: C45().fit(X, y), repeats)  # noqa: B023
         theirs = quickest(lambda: DecisionTreeClassifier(random_state=0).fit(X, y), repeats)  # noqa: B023
-        rows.append({"label noise": noise, "C45 ms": ours, "DecisionTreeClassifier ms": theirs, "C45/theirs": ours / theirs})
+        rows.append({"label noise": noise, "C45 ms": ours, "DecisionTreeClassifier ms": theirs, "theirs/C45": theirs / ours})
     return pd.DataFrame(rows)
 
 

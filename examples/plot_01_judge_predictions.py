@@ -3,7 +3,7 @@ Judge predictions
 =================
 
 ``judge`` accepts predictions from any framework as a data frame with one row per case. One column contains the true labels, and
-one column per model contains its scores.
+each model has a column of scores.
 """
 
 import pandas as pd

@@ -16,7 +16,7 @@ with TemporaryDirectory() as folder:
     results = study.run(Path(folder) / "curves.fairtrial", jobs=1, progress=False)
 
 # %%
-# ``roc``: ROC curves with their convex hulls and 95 % confidence bands of the whole curve.
+# ``roc``: ROC curves with their convex hulls and 95 % confidence bands for the whole curve.
 
 draw(results, "roc")
 
@@ -41,7 +41,7 @@ draw(results, "brier-curve")
 draw(results, "ks")
 
 # %%
-# ``gain``: proportion of the positives among the cases with the highest scores, and the lift.
+# ``gain``: proportion of all positives that are among the cases with the highest scores, and the lift.
 
 draw(results, "gain")
 

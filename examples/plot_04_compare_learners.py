@@ -38,7 +38,7 @@ draw(verdict, "pairs")
 draw(verdict, "ranks")
 
 # %%
-# ``simplex``: posterior of two learners over data sets. Differences of at most 0.01 are practically equivalent.
+# ``simplex``: posterior for two learners over data sets. Learners that differ by at most 0.01 are practically equivalent.
 
 two = compare(auc[["C4.5+m+cf", "C4.5"]], measure="auc", rows="datasets", rope=0.01)
 draw(two, "simplex")

@@ -34,12 +34,12 @@ with TemporaryDirectory() as folder:
     results = study.run(Path(folder) / "wear.fairtrial", jobs=1, progress=False)
 
 # %%
-# ``deterioration``: pD by learner and data set. ``worn`` changes the test set, and ``worn-all`` also the training set.
+# ``deterioration``: pD by learner and data set. ``worn`` changes the test set; ``worn-all`` also changes the training set.
 
 draw(results, "deterioration")
 
 # %%
-# ``draw_environments``: pD of learners that are trained in one simulated population and tested in others.
+# ``draw_environments``: pD of learners that are trained on one simulated population and tested on others.
 
 learners = {
     "tree": DecisionTreeClassifier(min_samples_leaf=20),

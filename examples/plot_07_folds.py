@@ -2,7 +2,7 @@
 Folds and their audit
 =====================
 
-Draw which rows each fold tests, and compare given folds with random folds.
+Show which rows each fold tests, and compare given folds with random folds.
 """
 
 import pandas as pd
@@ -28,7 +28,7 @@ print(result)
 draw_audit(result)
 
 # %%
-# ``draw_rarest_class``: the proportion of the rarest class in each test set. The bar is its proportion in all rows.
+# ``draw_rarest_class``: the proportion of the rarest class in each test set. The bar shows its proportion in all rows.
 
 wine = StratifiedKFold(5, random_state=1).freeze(X, y)
 draw_rarest_class(

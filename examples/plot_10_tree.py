@@ -2,7 +2,7 @@
 Draw a C4.5 tree
 ================
 
-``draw_tree`` draws the tree that ``C45`` learnt, with the number of cases and errors of each leaf.
+``draw_tree`` draws the tree that ``C45`` learned, with the numbers of cases and errors in each leaf.
 """
 
 from sklearn.datasets import load_iris

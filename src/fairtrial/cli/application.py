@@ -195,7 +195,7 @@ def complete_measures(incomplete: str) -> list[str]:
 
 
 def complete_from(*names: str) -> Callable[[str], list[str]]:
-    """Return a function that lists the names that begin with a given text."""
+    """Return a function that lists which of the names begin with a given text."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -211,7 +211,7 @@ def refuse_folders(*files: str | Path | None) -> None:
 
 
 def refuse_lists(option: str, values: Sequence[str] | None) -> None:
-    """Refuse names separated by commas if the option must be repeated for each name."""
+    """Refuse comma-separated names for an option that must be repeated for each name."""
     for value in values or ():
         if "," in value:
             repeated = " ".join(f"{option} {name.strip()}" for name in value.split(",") if name.strip())
@@ -261,7 +261,7 @@ def _list_given_options(context: typer.Context) -> dict[str, str]:
 
 
 def _name_option(context: typer.Context, name: str, negated: bool = False) -> str:
-    """Name the option or argument of a parameter as it is written on the command line."""
+    """Return the name of a parameter's option or argument as it is written on the command line."""
     parameter = next(parameter for parameter in context.command.params if parameter.name == name)
     if parameter.param_type_name == "argument":
         return name.upper()
@@ -325,7 +325,7 @@ def print_frame(frame: pd.DataFrame | Mapping[str, Sequence[Any]], optional: Seq
 
 
 def print_text(text: object) -> None:
-    """Print a text. Lines that are wider than the terminal are wrapped."""
+    """Print text, and wrap lines that are wider than the terminal."""
     from fairtrial._text import wrap_text
 
     typer.echo(wrap_text(str(text), get_terminal_size().columns))

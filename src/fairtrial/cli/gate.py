@@ -143,7 +143,7 @@ def gate(
 
 
 def _parse_margins(margins: list[str] | None) -> float | dict[str, float]:
-    """Parse one margin, or margins by measure (MEASURE=NUMBER).
+    """Parse a single margin, or one margin per measure (MEASURE=NUMBER).
 
     >>> _parse_margins(["0.01"]), _parse_margins(["auc=0.01", "recall=0.02"])
     (0.01, {'auc': 0.01, 'recall': 0.02})

@@ -175,7 +175,7 @@ def judge(
 
 
 def parse_columns(options: list[str] | None) -> Any:
-    """Parse one column, several columns, or columns by name (NAME=COLUMN).
+    """Parse one column, several columns, or columns keyed by name (NAME=COLUMN).
 
     >>> parse_columns(["p"]), parse_columns(["tree", "rule"]), parse_columns(["tree=p1", "rule=p2"])
     ('p', ['tree', 'rule'], {'tree': 'p1', 'rule': 'p2'})

@@ -422,7 +422,7 @@ def resolve_jobs(jobs: int | None) -> int:
 
 
 def parse_shard(text: str | None) -> tuple[int, int] | None:
-    """Parse a shard such as `3/100` into the number of this part and the number of all parts.
+    """Parse a shard such as `3/100` into the number of the part and the total number of parts.
 
     >>> parse_shard("3/100")
     (3, 100)
@@ -446,7 +446,7 @@ def override_limits(study: Study, time: str | None, memory: str | None) -> Resou
 
 
 def _parse_number(text: str) -> str | float:
-    """Parse a plain number, which means seconds or bytes. Other text is returned unchanged."""
+    """Parse a plain number of seconds or bytes. Other text is returned unchanged."""
     plain = text.strip()
     if not re.fullmatch(r"\d+(\.\d+)?", plain):
         return plain
@@ -539,7 +539,7 @@ def _format_interval(value: float, low: float, high: float) -> str:
 
 
 def _format_times(frame: pd.DataFrame) -> pd.DataFrame:
-    """Convert times to milliseconds and memory to megabytes. Column names give the units."""
+    """Convert times to milliseconds and memory to megabytes. The units are added to the column names."""
     names = {"fit_time": "fit", "predict_time": "predict", "fit_cpu": "fit CPU", "predict_cpu": "predict CPU"}
     table = frame.assign(**{column: 1000 * frame[column] for column in names}, memory=frame["memory"] / 1e6)
     table = table if table["memory"].notna().any() else table.drop(columns="memory")

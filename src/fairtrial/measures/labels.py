@@ -97,8 +97,8 @@ def g_mean(table: Confusion) -> FloatArray:
 def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = None) -> FloatArray:
     """Cohen's kappa: agreement beyond chance.
 
-    kappa = (observed - expected) / (1 - expected), where `expected` is the agreement of independent labels with the same class
-    proportions.
+    kappa = (observed - expected) / (1 - expected), where `expected` is the agreement between independent labels with the same
+    class proportions.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ def krippendorff_alpha(table: Confusion, *, level: Literal["nominal", "ordinal",
 
     The true and the predicted labels are treated as the labels of two raters. Alpha is 1 - observed disagreement / expected
     disagreement. The expected disagreement is that between two labels drawn without replacement from all true and predicted
-    labels. A weight counts as a number of rows, because alpha depends on the number of rows. If the weights sum to 1, multiply
-    them by the number of rows.
+    labels. Each weight is treated as a number of rows, because alpha depends on the number of rows. If the weights sum to 1,
+    multiply them by the number of rows.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Base classes of measures. A measure consists of a formula, which uses a sufficient statistic, and metadata.
+"""Base classes of measures.
 
-Each measure supplies only its formula. For all measures, this module checks the input, averages over classes, handles batches
-and resamples, issues warnings, and builds scorers and docstrings.
+A measure consists of a formula and metadata. The base classes check the input, average over classes, handle batches and
+resamples, issue warnings, and build scorers and docstrings.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MeasureFacts:
     direction : {"max", "min", "target", "none"}
         Which values are better: higher ("max"), lower ("min"), closer to `target` ("target"), or neither ("none").
     range : tuple of float
-        Smallest and largest possible value.
+        Smallest and largest possible values.
     chance : float or None
         Expected value under random guessing with two classes; None if this value depends on the class proportions.
     cite : str
@@ -101,34 +101,34 @@ class MeasureFacts:
 
     @property
     def display_name(self) -> str:
-        """Return the human-readable name."""
+        """The human-readable name."""
         return _DISPLAY_NAMES.get(self.name, self.name.replace("_", " "))
 
     @property
     def target(self) -> float | None:
-        """Return the best value of a measure with the direction "target"; None for other measures."""
+        """The best value of a measure with the direction "target"; None for other measures."""
         return _TARGETS.get(self.name)
 
     @property
     def better(self) -> str:
-        """Return which values are better: "higher", "lower", "neither", or values near a target ("near 1")."""
+        """Which values are better: "higher", "lower", "neither", or near a target ("near 1")."""
         return {"max": "higher", "min": "lower", "none": "neither"}.get(self.direction) or f"near {self.target:g}"
 
     @property
     def has_direction(self) -> bool:
-        """Return whether higher or lower values are better."""
+        """Whether higher or lower values are better."""
         return self.direction in ("max", "min")
 
     @property
     def best_value(self) -> str:
-        """Explain which value is best if neither higher nor lower values are better."""
+        """A clause that explains why a measure without a direction cannot rank models."""
         if self.target is not None:
             return f"its best value is {self.target:g}"
         return "neither higher nor lower values are better"
 
     @property
     def exceptions(self) -> tuple[str, ...]:
-        """Return the rules of `fairtrial.testing.check_measure` that do not apply to this measure."""
+        """The rules of `fairtrial.testing.check_measure` that do not apply to this measure."""
         return _EXCEPTIONS.get(self.name, ())
 
     def get_chance(self, n_classes: int) -> float:
@@ -196,7 +196,7 @@ class Measure:
 
     @property
     def display_name(self) -> str:
-        """Return the human-readable name, such as "AUC" or "F1 score"; `name` is the identifier."""
+        """The human-readable name, such as "AUC" or "F1 score"; `name` is the identifier."""
         return self.facts.display_name
 
     def __call__(self, *args: Any, **params: Any) -> Any:
@@ -252,7 +252,7 @@ class Measure:
         average : str or None
             Average over classes.
         params : mapping of str to object
-            Parameters of the formula by name.
+            Parameters of the formula, keyed by name.
 
         Raises
         ------
@@ -345,7 +345,10 @@ class Measure:
 
 
 class LabelMeasure(Measure):
-    """A measure of predicted labels. The formula uses a `Confusion`, or the `Cells` of each class."""
+    """A measure of predicted labels.
+
+    The formula uses a `Confusion` or, if the measure has a value for each class, `Cells`.
+    """
 
     def __init__(self, formula: Callable[..., Any], facts: MeasureFacts) -> None:
         self.averages = ("auto", "binary", "macro", "weighted", "micro", None) if facts.per_class else ("auto",)
@@ -392,7 +395,7 @@ class LabelMeasure(Measure):
     def count_table_successes(
         self, table: Confusion, average: Average = "auto", **params: Any
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the numerators and the denominators of a proportion for a batch of confusion tables."""
+        """Return the numerators and the denominators of a proportion for a batch of tables."""
         numerators, denominators = self.formula(self._select_operand(table, average), **params)
         return np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)
 
@@ -501,7 +504,7 @@ class RowMeasure(Measure):
         return np.atleast_1d(rows.mean(values) if self.facts.proportion else values)
 
     def of(self, rows: Any, **params: Any) -> Any:
-        """Compute the measure from rows that `read_rows` returned."""
+        """Compute the measure from rows returned by `read_rows`."""
         _check_kind(self, rows, ProbabilityRows if self.facts.needs == "probabilities" else ValueRows)
         return self._unwrap_value(self.compute_values(rows, **params)[0])
 
@@ -529,7 +532,10 @@ class ProbabilityMeasure(RowMeasure):
 
 
 class SetMeasure(ProbabilityMeasure):
-    """A measure of prediction sets: one boolean column per class, or probabilities that are compared with a threshold."""
+    """A measure of prediction sets.
+
+    The input is one boolean column per class, or probabilities that are compared with a threshold.
+    """
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
         """Check the true labels and the prediction sets or probabilities, and return them as rows."""
@@ -545,10 +551,11 @@ _Limits = TypeVar("_Limits", bound=LimitsFunction)
 
 
 class OutcomeMeasure(ProbabilityMeasure):
-    """A measure that compares the probabilities of one class with the outcomes. The formula uses a `ScoreTally`.
+    """A measure that compares the probabilities of one class with the outcomes.
 
-    This class is the positive class or, if there are several classes and no positive class, the most probable class of each
-    row. The function `limits` computes confidence limits without resampling.
+    By default, these are the probabilities of the positive class. If there are more than two classes and no positive class is
+    given, they are the probabilities of each row's most probable class. The formula uses a `ScoreTally`. If `limits` is set,
+    it computes confidence limits without resampling.
     """
 
     limits: LimitsFunction | None = None
@@ -564,7 +571,7 @@ class OutcomeMeasure(ProbabilityMeasure):
         return np.atleast_1d(self.formula(ranked.tally if draw_counts is None else ranked.redraw(draw_counts), **params))
 
     def of(self, rows: Any, **params: Any) -> Any:
-        """Compute the measure from rows that `read_rows` returned, or from a tally of probabilities."""
+        """Compute the measure from rows returned by `read_rows`, or from a tally of probabilities."""
         if not isinstance(rows, ScoreTally):
             return super().of(rows, **params)
         self.check("auto", params)
@@ -614,7 +621,9 @@ _SECTIONS = ("Parameters", "Returns", "Notes", "References", "Examples")
 
 
 def complete_docstring(text: str, **sections: str) -> str:
-    """Add sections to a docstring. New parameters come before the existing ones.
+    """Add sections to a docstring.
+
+    If a section already exists, the new content comes before the existing content.
 
     >>> print(complete_docstring("Shift.\\n\\nParameters\\n----------\\nby : int", Parameters="x : int", Returns="int"))
     Shift.
@@ -641,7 +650,7 @@ def describe_parameters(descriptions: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _build_docstring(measure: Measure) -> str:
-    """Add the parameters of the call, the return value and the reference to the docstring of the formula."""
+    """Add the call parameters, return value and reference to the docstring of the formula."""
     call = inspect.signature(type(measure).__call__).parameters
     descriptions = {name: text for name, text in COMMON_PARAMETERS.items() if name in call}
     if measure.facts.needs == "values":
@@ -704,13 +713,13 @@ def measure(
     exceptions: tuple[str, ...] = (),
     **facts: Any,
 ) -> Callable[[Callable[..., Any]], Measure]:
-    """Turn a formula into a measure and register it under the name of the function.
+    """Turn a formula into a measure and register it.
 
     The input of the formula depends on `needs`:
 
-    - "labels": a `Confusion`, or the `Cells` of each class with `per_class=True`;
+    - "labels": a `Confusion`, or `Cells` with `per_class=True`;
     - "scores": a `ScoreTally`;
-    - "class scores": the rows and the draw counts of resamples;
+    - "class scores": the rows and, unless `proportion=True`, the draw counts of resamples;
     - "probabilities", "class sets" or "values": the rows;
     - "outcomes": a `ScoreTally` of the probabilities of the positive class, or of the most probable class;
     - "results": the arguments of the call.
@@ -722,7 +731,7 @@ def measure(
     direction : {"max", "min", "target", "none"}
         Which values are better: higher ("max"), lower ("min"), closer to `target` ("target"), or neither ("none").
     range : tuple of float
-        Smallest and largest possible value.
+        Smallest and largest possible values.
     cite : str
         Reference.
     chance : float, optional
@@ -739,8 +748,8 @@ def measure(
         predictions" if correct predictions do not always have the best value.
     **facts : Any
         Other fields of `MeasureFacts`. With `proportion=True`, the measure has Wilson and Clopper-Pearson intervals. For
-        labels, the formula must then return the numerator and the denominator. For class scores and probabilities, it must
-        return the success of each row as a number from 0 to 1.
+        labels, the formula must then return the numerator and the denominator. For class scores,
+        probabilities and class sets, it must return the success of each row as a number from 0 to 1.
 
     Returns
     -------
@@ -826,7 +835,7 @@ def get_measure(measure: str | Measure) -> Measure:
     Parameters
     ----------
     measure : str or Measure
-        Name or alias. A measure is returned unchanged.
+        Name or alias. A `Measure` is returned unchanged.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Net benefit of acting on predicted probabilities, and decision curves.
 
 At a threshold t, a false positive costs t / (1 - t) times the benefit of a true positive. The net benefit of a model is a mean
-over rows, and so is the difference between two models. Both are sums of proportions of rows, each multiplied by a known factor.
-The limits are computed from the Wilson limits of these proportions (MOVER, Zou & Donner 2008) and from their correlations in a
-multinomial sample.
+over rows, and so is the difference in net benefit between two models. Both are weighted sums of proportions of rows. Their
+confidence limits are computed from the Wilson limits for these proportions (MOVER, Zou & Donner 2008) and from the correlations
+between the proportions in a multinomial sample.
 """
 
 from __future__ import annotations
@@ -46,11 +46,13 @@ _ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
 def net_benefit(tally: ScoreTally, *, threshold: float = DEFAULT_THRESHOLD) -> FloatArray:
     """Net benefit: true positives minus false positives times the odds of the threshold.
 
-    True and false positives are proportions of all rows, so 0.039 means 39 net true positives per 1,000 rows. A row is
-    predicted positive if its probability is at least `threshold`. Treating no row has a net benefit of 0. Treating all rows has
-    the net benefit of a model whose probabilities are all 1. With several classes and no positive class, the most probable
-    class of each row is used. A prediction is positive if the probability of this class is at least `threshold`. The prediction
-    is a true positive if this class is the true class.
+    True and false positives are proportions of all rows, so a net benefit of 0.039 means 39 net true positives per 1,000 rows.
+    A row is predicted positive, i.e. treated, if its probability is at least `threshold`. Treating no rows has a net benefit of
+    0. Treating all rows has the net benefit of a model whose probabilities are all 1.
+
+    If there are more than two classes and no positive class is given, each row's most probable class is used. The row is
+    predicted positive if the probability of this class is at least `threshold`. It is a true positive if this class is also
+    the true class.
 
     Parameters
     ----------
@@ -84,7 +86,8 @@ def _limit_net_benefit(
 class _Decisions:
     """Outcomes and weights of rows, and the thresholds that decide which rows are treated.
 
-    If the rows come from a tally, `counts` contains the number of equal rows. If rows are not weighted, `weights` is None.
+    If the rows come from a tally, `counts` contains the number of rows that each entry represents. If rows are not weighted,
+    `weights` is None.
     """
 
     thresholds: FloatArray
@@ -95,13 +98,13 @@ class _Decisions:
 
     @classmethod
     def from_sample(cls, sample: OutcomeSample, thresholds: FloatArray) -> _Decisions:
-        """Use the rows of a sample, in the order of `sample.values`."""
+        """Build the decisions from the rows of a sample, in the order of `sample.values`."""
         return cls(thresholds, sample.is_positive, sample.counts, sample.weights, sample.clusters)
 
     def compare(
         self, first: FloatArray | None, second: FloatArray | None, level: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Compute the difference in net benefit, first minus second, with limits.
+        """Compute the difference in net benefit, first minus second, with confidence limits.
 
         `first` and `second` contain the scores of the rows. Pass None to treat no rows, or infinite scores to treat all rows.
         """
@@ -155,7 +158,10 @@ class _Decisions:
         second: IntArray,
         level: float,
     ) -> tuple[FloatArray, float]:
-        """Compute the number of independent rows that would give the same variance, and the quantile for the limits."""
+        """Compute the effective number of rows at each threshold, and the quantile for the limits.
+
+        The effective number of rows is the number of independent rows that would give the same variance.
+        """
         if self.clusters is None and self.weights is None:
             rows = float(len(self.is_positive)) if self.counts is None else float(self.counts.sum())
             return np.full(len(estimate), rows), compute_normal_quantile(level)
@@ -196,9 +202,9 @@ def _treats_all(scores: FloatArray | None) -> bool:
 def compute_linear_limits(
     proportions: FloatArray, factors: FloatArray, rows: FloatArray, quantile: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the limits of a weighted sum of multinomial proportions from their Wilson limits.
+    """Compute limits for a weighted sum of multinomial proportions from their Wilson limits.
 
-    The first axis of `proportions` and `factors` contains the terms of the sum.
+    Each entry on the first axis of `proportions` and `factors` is a term of the sum.
 
     >>> low, high = compute_linear_limits(np.array([[0.25]]), np.array([[1.0]]), np.array([20.0]), 1.959964)
     >>> np.round([low[0], high[0]], 4)  # the Wilson limits of 5 of 20
@@ -255,13 +261,14 @@ def decision_curve(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent.
 
     Returns
     -------
     DataFrame
         One row per model and threshold, with columns `model` (if `y_score` is a mapping), `threshold`, `net_benefit`, `low`,
-        `high`, `treat_all` and `treat_none`. The last two columns contain the net benefits of treating all rows and no row.
+        `high`, `treat_all` and `treat_none`. The last two columns contain the net benefits of treating all rows and of treating
+        none.
 
     See Also
     --------
@@ -307,7 +314,7 @@ def decision_differences(
 ) -> pd.DataFrame:
     """Compare the net benefits of models with each other and with simple strategies.
 
-    Each model is compared with all other models, with treating all rows, and with treating no row. All differences are paired.
+    Each model is compared with all other models, with treating all rows, and with treating none. All comparisons are paired.
 
     Parameters
     ----------
@@ -327,7 +334,7 @@ def decision_differences(
     sample_weight : array-like of shape (n,), optional
         Weights of the rows.
     cluster : array-like of shape (n,), optional
-        Cluster of each row, e.g. the patient. Rows of the same cluster may depend on each other.
+        Cluster of each row, e.g. the patient. Rows in the same cluster may be dependent.
 
     Returns
     -------
@@ -375,7 +382,7 @@ def decision_differences(
 
 
 def compute_sample_curve(sample: OutcomeSample, thresholds: FloatArray, level: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute the decision curve of a sample, and the differences between the model and treating all rows."""
+    """Compute the decision curve of a sample, and the differences from treating all rows."""
     import pandas as pd
 
     decisions = _Decisions.from_sample(sample, thresholds)
@@ -398,7 +405,7 @@ def _read_models(
     sample_weight: npt.ArrayLike | None,
     cluster: npt.ArrayLike | None,
 ) -> tuple[dict[str, FloatArray], _Decisions]:
-    """Check the input. Return the scores of each model and the shared outcomes, weights and thresholds."""
+    """Check the input; return the scores of each model and the decisions that all models share."""
     _check.check_between("level", level, 0, 1)
     models = dict(y_score) if isinstance(y_score, Mapping) else {"model": y_score}
     if not models:
@@ -422,7 +429,10 @@ def _read_probabilities(y_true: npt.ArrayLike, y_score: npt.ArrayLike, options: 
 
 
 def check_thresholds(thresholds: npt.ArrayLike | None) -> FloatArray:
-    """Check that thresholds lie between 0 and 1, and return them in ascending order without duplicates."""
+    """Check that thresholds lie between 0 and 1; return them sorted and without duplicates.
+
+    If `thresholds` is None, return the default thresholds.
+    """
     if thresholds is None:
         return DEFAULT_THRESHOLDS
     values = _check.check_finite("thresholds", _check.check_numbers("thresholds", np.atleast_1d(np.asarray(thresholds))))

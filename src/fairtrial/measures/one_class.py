@@ -1,6 +1,6 @@
 """Measures of predicted labels for one class against the rest.
 
-If there are more than two classes, the measures are averaged over the classes.
+By default, the measures are averaged over the classes if there are more than two classes and no positive class is given.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ def fowlkes_mallows(cells: Cells) -> FloatArray:
 def positive_likelihood_ratio(cells: Cells) -> FloatArray:
     """Likelihood ratio of a positive prediction: recall / false positive rate.
 
-    The ratio is infinite if there are no false positives.
+    The ratio is infinite if there are true positives but no false positives.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def positive_likelihood_ratio(cells: Cells) -> FloatArray:
 def negative_likelihood_ratio(cells: Cells) -> FloatArray:
     """Likelihood ratio of a negative prediction: false negative rate / specificity.
 
-    The ratio is infinite if there are no true negatives.
+    The ratio is infinite if there are false negatives but no true negatives.
 
     Examples
     --------
@@ -362,7 +362,7 @@ def negative_likelihood_ratio(cells: Cells) -> FloatArray:
 def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
     """Diagnostic odds ratio: TP TN / (FP FN).
 
-    The ratio is infinite if there are no false positives or no false negatives.
+    The ratio is infinite if FP FN is zero and TP TN is not.
 
     Examples
     --------

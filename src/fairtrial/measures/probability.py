@@ -146,8 +146,8 @@ def information_score(
     kind : {"mean", "total", "relative"}, default "mean"
         Mean over rows, sum over rows, or sum as a percentage of the mean entropy of the prior.
     prior : array-like of shape (k,) or (n, k), optional
-        Prior probabilities of the classes, either the same for all rows or different for each row. Preferably, estimate the
-        prior from the training data. Default: the class proportions in `y_true`.
+        Prior probabilities of the classes, either the same for all rows or different for each row. If possible, estimate
+        the prior from the training data. Default: the class proportions in `y_true`.
 
     Notes
     -----
@@ -319,7 +319,7 @@ def d2_brier(rows: ProbabilityRows) -> FloatArray:
 
 
 def _compute_skill(rows: ProbabilityRows, loss: FloatArray, reference_loss: FloatArray) -> FloatArray:
-    """Compute 1 - loss / reference loss. The result is NaN if all rows are of one class."""
+    """Compute 1 - loss / reference loss. The result is NaN if all rows belong to one class."""
     has_classes = (rows.class_proportions > 0).sum(axis=1) > 1
     return 1 - compute_ratio(loss, np.where(has_classes, reference_loss, np.nan))
 
@@ -400,7 +400,10 @@ def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Bi
 
 
 def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
-    """Return the predicted probability of each row, and whether the predicted event occurred (1) or not (0)."""
+    """Return each row's predicted probability, and whether the event occurred (1) or not (0).
+
+    The event is the positive class or, with more than two classes, the most probable class of the row.
+    """
     if len(rows.classes) == 2 and rows.classes.positive is not None:
         return rows.probabilities[:, rows.classes.positive], (rows.true == rows.classes.positive).astype(np.float64)
     likely = rows.probabilities.argmax(axis=1)
@@ -408,7 +411,7 @@ def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, Floa
 
 
 def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
-    """Return the index of the bin of each predicted probability. Quantiles are weighted."""
+    """Return the bin index of each predicted probability. Quantiles are weighted."""
     inner = np.arange(1, bins) / bins
     edges = inner if strategy == "uniform" else np.quantile(probabilities, inner, method="inverted_cdf", weights=weights)
     return np.searchsorted(edges, probabilities, side="left")

@@ -1,4 +1,4 @@
-"""Show learners as points in the plane, with distances that reflect how much their confusion tables differ."""
+"""Projection of learners onto the plane, based on how much their confusion tables differ."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class Projection:
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """Return the learners in the given order, without Ideal."""
+        """The learners in the given order, without Ideal."""
         return tuple(self.points.index[1:])
 
     @property
     def distance_to_ideal(self) -> pd.Series[float]:
-        """Return the distance from each learner to Ideal before the projection; lower is better."""
+        """The distance from each learner to Ideal before the projection; lower is better."""
         return self.distances[IDEAL].iloc[1:].rename("distance_to_ideal")
 
     def frame(self) -> pd.DataFrame:
-        """Return coordinates, distance to Ideal and parent, with one row for Ideal and each learner."""
+        """Return coordinates, distance to Ideal and parent: one row for Ideal and one per learner."""
         return self.points.assign(
             distance_to_ideal=self.distances[IDEAL], parent=self.parents.reindex(self.points.index, fill_value="")
         )
@@ -202,7 +202,7 @@ def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int
 
 
 def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
-    """Choose the better of the two points that have the exact distances from Ideal and from the anchor."""
+    """Choose the better of the two points with the exact distances from Ideal and the anchor."""
     to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
     # Half angles are accurate for small angles, but the cosine is not. If rounding separates the circles, clipping keeps the
     # distance to Ideal and minimizes the error of the other distance.
@@ -219,7 +219,7 @@ def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: in
 def _scale_distances(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
     """Apply metric multidimensional scaling with Ideal at the origin.
 
-    The best of several starts is used, because stress has local minima.
+    The best solution from several starting points is used, because stress has local minima.
     """
     shape, size = (len(distances), 2), distances.max()
     random_starts = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
@@ -237,7 +237,10 @@ def _scale_classical(distances: FloatArray) -> FloatArray:
 
 
 def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
-    """Apply metric multidimensional scaling by majorization (de Leeuw 1977). Each round lowers the stress."""
+    """Apply metric multidimensional scaling by majorization (de Leeuw 1977).
+
+    The stress never increases from one round to the next.
+    """
     for _ in range(rounds):
         plane_distances = _compute_pairwise_distances(points, "L2")
         pull = -np.divide(distances, plane_distances, out=np.zeros_like(distances), where=plane_distances > 0)

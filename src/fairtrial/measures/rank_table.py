@@ -45,11 +45,11 @@ class RankTable:
 
     @property
     def mean_rank(self) -> pd.Series[float]:
-        """Return the mean rank over the measures; redundant measures count separately."""
+        """The mean rank over the measures; redundant measures count separately."""
         return self.ranks.mean(axis=1)
 
     def count_top(self, n: int = 3) -> pd.Series[int]:
-        """Count the measures by which each learner is among the best `n`.
+        """Count the measures under which each learner is among the best `n`.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class RankTable:
         Returns
         -------
         Series
-            Number of measures by learner.
+            Number of measures for each learner.
 
         Examples
         --------
@@ -165,7 +165,7 @@ def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
 def get_registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
     """Return the direction of the registered measure for each column.
 
-    An unknown name, or a measure without a direction, raises an error.
+    Raise an InputError if a name is unknown or a measure has no direction. `remedy` is the advice for unknown names.
     """
     unknown = [name for name in columns if name not in registry]
     if unknown:

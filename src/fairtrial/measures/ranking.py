@@ -1,4 +1,4 @@
-"""Measures of scores: AUC and its variants, AUK, H-measure, Kolmogorov-Smirnov, average precision, lift and others."""
+"""Measures of scores, such as the AUC, the H-measure and average precision."""
 
 from __future__ import annotations
 
@@ -374,7 +374,7 @@ def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
     Parameters
     ----------
     fraction : float, default 0.1
-        Proportion of cases with the highest scores.
+        Proportion of the cases, taken in descending order of score.
 
     Examples
     --------

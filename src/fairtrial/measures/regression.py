@@ -1,6 +1,6 @@
 """Measures of predicted numbers.
 
-These measures have their own module, because names such as `rmse` also exist for probabilities. In the registry, their names
+These measures have their own module because names such as `rmse` also exist for probabilities. In the registry, their names
 begin with `regression.`, as in `regression.rmse`.
 """
 
@@ -17,7 +17,7 @@ _CONSTANT = "the true values are all equal"
 
 
 def _compute_deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Subtract the weighted mean from each value. The result is exactly zero if all values are equal."""
+    """Subtract the weighted mean. The result is exactly zero if all values are equal."""
     shifted = values - values[weights.argmax()]
     return np.asarray(shifted - np.average(shifted, weights=weights))
 

@@ -1,4 +1,7 @@
-"""Loss of accuracy under label noise or a change of environment, computed from the values of other measures."""
+"""Measures of the performance lost under noise or a change of environment.
+
+They are computed from the values of other measures.
+"""
 
 from __future__ import annotations
 
@@ -135,11 +138,11 @@ def performance_deterioration(
     Parameters
     ----------
     error_test : float or array-like
-        Error of the learner trained before the change.
+        Error of the learner trained before the change (E_test).
     error_ideal : float or array-like
-        Error of the same learner trained in the changed environment.
+        Error of the same learner trained in the changed environment (E_ideal).
     error_trivial : float or array-like
-        Error of the trivial classifier.
+        Error of the trivial classifier (E_0).
 
     Examples
     --------

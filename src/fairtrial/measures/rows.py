@@ -1,6 +1,6 @@
 """Checked rows of true labels and predictions.
 
-Statistics are computed from the rows: once for the estimate, and once per resample for the interval.
+A statistic is computed from the rows once for the estimate, and once per resample for the interval.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class RankedRows:
 
     @cached_property
     def tally(self) -> ScoreTally:
-        """Return the tally of these rows."""
+        """The tally of these rows."""
         return tally_scores(self.is_positive, self.scores, self.weights)
 
     @cached_property
@@ -97,7 +97,7 @@ class RankedRows:
 
 @dataclass(frozen=True)
 class OutcomeSample:
-    """Probabilities and outcomes of a sample, with sums over independent units (rows or clusters).
+    """Probabilities and outcomes of a sample of independent units (rows or clusters).
 
     If there are no weights and no clusters, the sample contains each probability of its tally twice: once as positive and once
     as negative. `counts` then contains the number of rows that each entry represents.
@@ -141,11 +141,11 @@ class OutcomeSample:
 
     @property
     def weight_factor(self) -> float:
-        """The minimum factor by which weights increase a variance; 1 if there are no weights."""
+        """A lower bound for the factor by which weights increase a variance; 1 without weights."""
         return 1.0 if self.weights is None else float((self.weights**2).sum() / self.weights.sum())
 
     def count_effective_classes(self) -> tuple[float, float]:
-        """Compute the effective number of rows with each outcome, which is at most the number of clusters."""
+        """Compute the effective number of rows with each outcome: at most the number of clusters."""
         squares = self.row_weights if self.weights is None else self.row_weights**2
         sums = [
             float(self.row_weights[chosen].sum()) ** 2 / max(float(squares[chosen].sum()), 1e-300)
@@ -171,7 +171,7 @@ class OutcomeSample:
 
 @dataclass(frozen=True)
 class ScoreRows:
-    """True class and score of each row. With more than two classes, there is one column of scores per class."""
+    """True class and scores of each row: one column of scores, or one column per class."""
 
     true: IntArray
     scores: FloatArray
@@ -219,13 +219,13 @@ class ScoreRows:
         return cls(codes, scores, weights, classes)
 
     def select_class(self, code: int) -> RankedRows:
-        """Return one class against the rest."""
+        """Return the rows for one class against the rest."""
         column = np.ascontiguousarray(self.scores[:, code]) if self.scores.ndim == 2 else self.scores
         return RankedRows(self.true == code, column, self.weights)
 
     @cached_property
     def binary(self) -> RankedRows:
-        """Return the positive class against the rest."""
+        """The rows for the positive class against the rest."""
         if self.classes.positive is None and len(self.classes) > 1:
             raise InputError(
                 f"positive must be given if the classes are {self.classes.names.tolist()}: pass positive= or average='macro'"
@@ -234,14 +234,14 @@ class ScoreRows:
 
     @cached_property
     def one_vs_rest(self) -> tuple[RankedRows, ...]:
-        """Return each class against the rest."""
+        """The rows for each class against the rest."""
         if self.scores.ndim == 1:
             raise InputError("average over classes needs one column of scores per class, got one column")
         return tuple(self.select_class(code) for code in range(len(self.classes)))
 
     @cached_property
     def one_vs_one(self) -> tuple[RankedRows, ...]:
-        """Return the rows of each ordered pair of classes, with the scores of the first class."""
+        """The rows of each ordered pair of classes, with the scores of the first class."""
         if self.scores.ndim == 1:
             raise InputError("y_score must have one column per class, got one column")
         pairs = []
@@ -254,7 +254,7 @@ class ScoreRows:
         return tuple(pairs)
 
     def support(self, draw_counts: DrawCounts | None = None) -> FloatArray:
-        """Compute the weight of each true class, as an array of shape (R, k)."""
+        """Compute the total weight of each true class in each resample; shape (R, k)."""
         draw_counts = np.ones((1, len(self.true)), dtype=np.uint8) if draw_counts is None else draw_counts
         return self._classes.compute_sums(draw_counts)
 
@@ -282,7 +282,7 @@ class WeightedRows:
     def mean(self, contributions: FloatArray) -> FloatArray:
         """Compute the weighted mean for each resample.
 
-        Infinite contributions with zero weight do not count.
+        Infinite contributions with zero weight are ignored.
         """
         infinite = np.isinf(contributions)
         mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
@@ -294,7 +294,7 @@ class WeightedRows:
         return np.asarray(mean)
 
     def total(self) -> FloatArray:
-        """Return the weight of all rows."""
+        """Return the total weight of all rows in each resample."""
         return np.asarray(self.weights.sum(axis=1))
 
     def redraw(self, draw_counts: DrawCounts) -> FloatArray:
@@ -304,7 +304,7 @@ class WeightedRows:
 
 @dataclass(frozen=True)
 class ProbabilityRows(WeightedRows):
-    """True class and class probabilities of each row: the statistic of all measures of probabilities.
+    """True class and class probabilities of each row.
 
     `weights` can have one line per resample. `base` contains the original weights of the rows. Two sets of rows with the same
     list of classes can be concatenated with `+`.
@@ -330,7 +330,10 @@ class ProbabilityRows(WeightedRows):
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> ProbabilityRows:
-        """Check and encode true labels and probabilities. A single column contains the probability of the positive class."""
+        """Check and encode true labels and probabilities.
+
+        A single column must contain the probability of the positive class.
+        """
         rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
         matrix = _check.check_probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true
@@ -350,7 +353,7 @@ class ProbabilityRows(WeightedRows):
     def read_sets(cls, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, **options: Any) -> ProbabilityRows:
         """Check true labels and prediction sets.
 
-        The sets are given as one column per class, which contains 1 if the class is in the set of the row.
+        `y_prob` has one column per class, which contains 1 if the class is in the set of the row, and 0 otherwise.
         """
         rows = ScoreRows.read(y_true, y_prob, name="y_prob", **options)
         if rows.scores.ndim == 1:
@@ -372,7 +375,7 @@ class ProbabilityRows(WeightedRows):
 
     @property
     def outcomes(self) -> RankedRows:
-        """Return the probability and the outcome of the positive class, or of the most probable class of each row."""
+        """The probability and outcome of the positive class, or of each row's most probable class."""
         ranked: RankedRows = self.compute_once("outcomes", self._build_outcomes)
         return ranked
 
@@ -385,7 +388,7 @@ class ProbabilityRows(WeightedRows):
 
     @property
     def true_class_probabilities(self) -> FloatArray:
-        """Return the probability of the true class of each row."""
+        """The predicted probability of each row's true class."""
         probabilities: FloatArray = self.compute_once(
             "true_class_probabilities", lambda: np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
         )
@@ -393,13 +396,13 @@ class ProbabilityRows(WeightedRows):
 
     @property
     def one_hot_labels(self) -> FloatArray:
-        """Return the true classes in one-hot encoding."""
+        """The true classes in one-hot encoding."""
         one_hot: FloatArray = self.compute_once("one_hot_labels", lambda: np.eye(len(self.classes))[self.true])
         return one_hot
 
     @cached_property
     def class_proportions(self) -> FloatArray:
-        """Return the weighted proportion of each true class, as an array of shape (R, k)."""
+        """The weighted proportion of each true class in each resample; shape (R, k)."""
         return compute_ratio(self.weights @ self.one_hot_labels, self.weights.sum(axis=1, keepdims=True))
 
 

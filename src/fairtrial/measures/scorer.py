@@ -92,7 +92,10 @@ class MeasureScorer:
         return classes.index(positive)
 
     def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
-        """List the classes of the learner. For measures of labels, add the classes that occur only in `y`."""
+        """List the classes of the learner.
+
+        For measures of labels, add the classes that occur only in `y`, and the label for abstentions.
+        """
         classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes

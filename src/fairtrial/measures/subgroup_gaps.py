@@ -1,9 +1,9 @@
-"""Differences (gaps) between each subgroup and the other rows, with simultaneous limits and adjusted p-values.
+"""Gaps between each subgroup and the other rows, with simultaneous limits and p-values.
 
-Each value has its own limits, such as Wilson limits. The limits of a subgroup and of the rest are combined into limits of their
-difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting these limits. The p-values and the
-limits are both adjusted with the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz & Westfall 2008). The
-p-values therefore always agree with the limits.
+Each value has its own limits, such as Wilson limits. The limits for a subgroup and those for the rest are combined into limits
+for their difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting these limits. Both the
+p-values and the limits are adjusted using the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz &
+Westfall 2008). The p-values therefore always agree with the limits.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from fairtrial.measures.intervals import (
 from fairtrial.measures.tally import tally_scores
 
 MIN_CASES = 10
-"""Minimum number of cases in the subgroup and in the rest for limits and a p-value.
+"""Minimum number of cases that the subgroup and the rest each need for limits and a p-value.
 
 Cases are the rows or clusters that the measure counts. With 8 rows in each, the two-sided 5 % test of a proportion has a type I
-error of up to 7.7 %. With 10 or more rows, it is at most 7 %.
+error rate of up to 7.7 %. With 10 or more rows, it is at most 7 %.
 """
 
 # Up to this number of cases, the variance of all rows fully replaces a smaller variance of a subgroup. With more cases, the
@@ -81,14 +81,14 @@ class PartialValue:
 
 @dataclass(frozen=True)
 class SubgroupValues:
-    """The values of a measure on each of several subgroups and on all rows outside the subgroup.
+    """The values of a measure on each of several subgroups and on all rows outside it.
 
     Attributes
     ----------
     subgroups, rests : tuple of PartialValue
         The value on each subgroup, and on all rows outside the subgroup.
     sizes : ndarray of shape (K,)
-        Number of cases in each subgroup, or the sum of their weights.
+        Number of rows that the measure counts in each subgroup, or the sum of their weights.
     correlations : ndarray of shape (K, K), optional
         Correlations between the values of the subgroups; None if they are independent.
     obstacle : str, optional
@@ -111,9 +111,9 @@ class Gap:
     value, rest : float
         Value of the measure on the subgroup, and on all rows outside the subgroup.
     low, high : float
-        Simultaneous confidence limits of the difference.
+        Simultaneous confidence limits for the difference.
     p_value, p_adjusted : float
-        p-value of this gap alone, and p-value adjusted for all gaps of the family.
+        p-value of this gap alone, and p-value adjusted for all gaps of all families.
     cases, rest_cases : float
         Effective number of cases of the subgroup and of the rest.
     needed : int
@@ -189,7 +189,7 @@ class GapFamily:
     def from_correlations(cls, correlations: FloatArray, families: int = 1, seed: int = 0) -> GapFamily:
         """Simulate the distribution with the given correlations.
 
-        If there are two opposite gaps, they count as one comparison.
+        If there are only two gaps and their correlation is 1 or -1, they count as one comparison.
         """
         count = len(correlations)
         distinct = 1 if count == 2 and abs(correlations[0, 1]) > 1 - 1e-6 else count
@@ -201,7 +201,7 @@ class GapFamily:
         return cls(distinct, families, np.sort(np.abs(draws, out=draws).max(axis=0))[::-1])
 
     def compute_adjusted_p(self, z: float) -> float:
-        """Compute the probability that any statistic has an absolute value of at least `z`.
+        """Compute the adjusted p-value: the probability that any absolute value is at least `z`.
 
         The result is the smaller of the simulated probability and the Bonferroni bound, multiplied by `families`.
         """
@@ -212,7 +212,7 @@ class GapFamily:
         return min(1.0, self.families * bound)
 
     def find_critical_z(self, level: float) -> float:
-        """Find the critical value. If z exceeds this value, the adjusted p-value is at most 1 - `level`."""
+        """Find the z value above which the adjusted p-value is at most 1 - `level`."""
         alpha = (1 - level) / self.families
         critical = _compute_z(alpha / self.comparisons)
         count = math.floor(alpha * (len(self.largest) + 1)) - 1
@@ -229,7 +229,7 @@ def _draw_normals(count: int, seed: int) -> FloatArray:
 
 
 def combine_limits(first: PartialValue, second: PartialValue, correlation: float, level: float) -> ConfidenceLimits:
-    """Combine the limits of two values into limits of their difference (Zou & Donner 2008)."""
+    """Combine the limits for two values into limits for their difference (Zou & Donner 2008)."""
     (a_low, a_high), (b_low, b_high) = first.compute_limits(level), second.compute_limits(level)
     estimate = first.value - second.value
     low = estimate - _combine_distances(first.value - a_low, b_high - second.value, correlation)
@@ -290,7 +290,7 @@ def _compute_z(p: float) -> float:
 
 
 def _relate_values(values: SubgroupValues) -> tuple[FloatArray, list[float]]:
-    """Compute the covariance matrix of the subgroups, and the correlation between each subgroup and the rest."""
+    """Compute the subgroups' covariance matrix and each subgroup's correlation with the rest."""
     errors = np.array([part.error if part.has_limits else 0.0 for part in values.subgroups])
     count = len(errors)
     if values.correlations is None:
@@ -322,7 +322,7 @@ def _compute_gap_correlations(values: SubgroupValues, covariance: FloatArray) ->
 
 
 def sum_by_code(codes: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """Sum values by code.
+    """Sum the values that share a code.
 
     >>> sum_by_code(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), 4).tolist()
     [1.0, 0.0, 5.0, 0.0]
@@ -331,7 +331,10 @@ def sum_by_code(codes: IntArray, values: FloatArray, count: int) -> FloatArray:
 
 
 def estimate_proportions(hits: FloatArray, totals: FloatArray, squares: FloatArray | None = None) -> SubgroupValues:
-    """Estimate a proportion in each subgroup from counts, or from sums of weights and of squared weights."""
+    """Estimate a proportion in each subgroup from counts or from sums of weights.
+
+    If the rows are weighted, `squares` contains the sums of squared weights.
+    """
 
     def build(successes: float, trials: float, square: float) -> PartialValue:
         if not trials > 0:
@@ -349,7 +352,10 @@ def estimate_proportions(hits: FloatArray, totals: FloatArray, squares: FloatArr
 
 
 def estimate_clustered_proportions(hits: FloatArray, totals: FloatArray) -> SubgroupValues:
-    """Estimate a proportion in each subgroup from the counts in each cluster (rows) and subgroup (columns)."""
+    """Estimate a proportion in each subgroup from clustered rows.
+
+    The counts have one row per cluster and one column per subgroup.
+    """
 
     def build(successes: FloatArray, trials: FloatArray) -> PartialValue:
         total, clusters = float(trials.sum()), int((trials > 0).sum())
@@ -419,7 +425,7 @@ def estimate_by_influence(
 ) -> SubgroupValues:
     """Estimate any measure on each of `count` subgroups.
 
-    The t limits are computed from the influence of each row or cluster.
+    The confidence limits are computed from the influence of each row or cluster.
     """
     common_spread: float | None = None
 
@@ -452,7 +458,7 @@ def estimate_by_influence(
 
 
 def _compute_t_limits(value: float, error: float, df: float, limits: tuple[float, float], level: float) -> ConfidenceLimits:
-    """Compute t limits of a value, or score limits if the measure is bounded.
+    """Compute t limits for a value, or score limits if the measure is bounded.
 
     The score limits use the same standard error.
     """
@@ -471,9 +477,9 @@ def _compute_t_limits(value: float, error: float, df: float, limits: tuple[float
 
 
 def _correlate(contributions: FloatArray) -> FloatArray:
-    """Compute the correlations between values (rows) from the contributions of clusters (columns).
+    """Compute the correlations between values from the contributions of clusters.
 
-    The contributions to a value have a mean of zero.
+    `contributions` has one row per value and one column per cluster. The mean of each row must be zero.
     """
     product = contributions @ contributions.T
     spread = np.sqrt(np.diagonal(product))
@@ -509,7 +515,7 @@ def compute_cell_influences(table: FloatArray, compute: Callable[[FloatArray], F
 def estimate_from_tables(
     tables: FloatArray, compute: Callable[[FloatArray], FloatArray], limits: tuple[float, float]
 ) -> SubgroupValues:
-    """Estimate a function of a table of counts for each subgroup, with t limits from the delta method."""
+    """Estimate a function of each subgroup's table of counts, with delta-method limits."""
 
     def build(table: FloatArray) -> PartialValue:
         cases = float(table.sum())
@@ -525,7 +531,10 @@ def estimate_from_tables(
 
 
 def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
-    """Remove the limits but keep the values, e.g. because the rows are clustered and only counts are known."""
+    """Remove the limits but keep the values.
+
+    This is needed if the rows are clustered but only counts are known.
+    """
     subgroups, rests = (
         tuple(PartialValue(part.value, part.cases, _return_no_limits, part.needed) for part in parts)
         for parts in (values.subgroups, values.rests)
@@ -534,7 +543,10 @@ def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
 
 
 def find_level_of_pairs(values: Sequence[PartialValue], level: float) -> float:
-    """Find the confidence level that each pair of independent values needs for simultaneous limits at `level`."""
+    """Find the confidence level for each pair at which all pairs have the joint level `level`.
+
+    The values must be independent.
+    """
     count = len(values)
     pairs = [(first, second) for first in range(count) for second in range(first + 1, count)]
     contrasts = np.array([np.eye(count)[first] - np.eye(count)[second] for first, second in pairs])

@@ -1,8 +1,8 @@
-"""The tally of scores: the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
+"""The tally of scores: the sufficient statistic for measures of scores.
 
-DuckDB groups and sorts the scores of a file. DuckDB writes temporary files if the data exceed `memory_limit`. The sorted groups
-are collected in one array of values and two arrays of counts. The counts have the smallest data type that is sufficient, so 100
-million distinct scores need 1 GB.
+A tally is built from arrays, or from a file that may be larger than memory. DuckDB groups and sorts the scores of a file, and
+writes temporary files if the data exceed `memory_limit`. The sorted groups are collected in one array of values and two arrays
+of counts. The counts have the smallest data type that is sufficient, so 100 million distinct scores need 1 GB.
 """
 
 from __future__ import annotations
@@ -197,12 +197,12 @@ class ScoreTally:
 
     @property
     def positives(self) -> Any:
-        """Return the weight of all positives."""
+        """The total weight of the positives."""
         return self.pos.sum(axis=-1, dtype=np.float64)
 
     @property
     def negatives(self) -> Any:
-        """Return the weight of all negatives."""
+        """The total weight of the negatives."""
         return self.neg.sum(axis=-1, dtype=np.float64)
 
     def stack_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -257,7 +257,10 @@ def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights
 
 
 def tally_models(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> ScoreTally:
-    """Tally the scores of many models. `scores` has shape (B, n), and `is_positive` has shape (n,) or (B, n)."""
+    """Tally the scores of many models.
+
+    `scores` has shape (B, n), and `is_positive` has shape (n,) or (B, n).
+    """
     B, n = scores.shape
     if is_positive.ndim == 1:
         positives, negatives = scores[:, is_positive], scores[:, ~is_positive]
@@ -291,7 +294,7 @@ def tally_file(
     weight: str | None = None,
     memory_limit: str = "512MB",
 ) -> ScoreTally:
-    """Tally the columns `score` and `y_true` of a Parquet or CSV file; see `ScoreTally.from_parquet`.
+    """Tally two columns of a Parquet or CSV file; see `ScoreTally.from_parquet`.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -328,7 +331,7 @@ class _TallyQuery:
     ) -> None:
         self._connection = connection
         reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
-        # DuckDB would read the labels no and yes as Boolean values.
+        # Otherwise, DuckDB would read the labels no and yes as Boolean values.
         typed = f", types = {{{_quote_text(y_true)}: 'VARCHAR'}}" if labels_are_text and reader == "read_csv" else ""
         self._file = f"{reader}({_quote_text(str(path))}{typed})"
         try:
@@ -342,7 +345,7 @@ class _TallyQuery:
         self._weight = None if weight is None else f"CAST({quote_identifier(weight)} AS DOUBLE)"
 
     def tally(self, positive: object) -> ScoreTally:
-        """Check the columns in one scan, then count positives and negatives for each score."""
+        """Check the columns, then count positives and negatives for each score."""
         classes = self._read_classes()
         positive_class = self._choose_positive(classes, positive)
         rows = self._count_checked_rows()
@@ -414,7 +417,7 @@ def build_sorted_tally(values: FloatArray, pos: Any, neg: Any) -> ScoreTally:
 
 
 def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return `counts`, in a larger data type if the new counts do not fit."""
+    """Return `counts`, converted to a larger data type if the new counts do not fit."""
     if counts.dtype == np.float64 or new_counts.max() <= np.iinfo(counts.dtype).max:
         return counts
     return counts.astype(np.min_scalar_type(int(new_counts.max())))

@@ -58,7 +58,7 @@ DISTRIBUTIONS: tuple[Distribution, ...] = ("auto", "exact", "monte-carlo", "asym
 
 # Up to this many data sets or cells, p-values are computed by permutation. The type I error of the F test was simulated
 # (100,000 tables each, 3 to 10 learners). In larger tables, it is at most 5.6 % at the 5 % level and 1.2 % at the 1 % level. In
-# smaller tables, it is up to 20 % at the 5 % level (3 x 3).
+# smaller tables, it is up to 19.4 % at the 5 % level (3 x 3).
 _MAX_PERMUTED_DATASETS, _MAX_PERMUTED_CELLS = 12, 50
 # Largest numbers of rank sums and of orders of the learners that are enumerated for one data set.
 _MAX_ENUMERATED, _MAX_ORDERS = 1_000_000, 50_000

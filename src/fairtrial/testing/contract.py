@@ -37,7 +37,7 @@ class ContractRule:
     name : str
         The name of the rule, as shown in error messages.
     statement : str
-        Requirement of the rule, as a sentence.
+        The requirement, as a sentence.
     remedy : str
         How to fix an object that violates the rule.
     check : callable
@@ -62,7 +62,7 @@ class ContractRule:
     applies: Callable[[Any], bool] = field(repr=False)
 
     def __call__(self, subject: Any) -> None:
-        """Check this rule on an object.
+        """Check an object against this rule.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class ContractRule:
             raise AssertionError(violation)
 
     def find_violation(self, subject: Any, case: Any) -> str | None:
-        """Check the rule on a prepared case and describe the violation, if any.
+        """Check a prepared case against the rule and describe the violation, if any.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Contract:
         return add_rule
 
     def find_violations(self, subject: Any) -> dict[str, str]:
-        """Check all rules that apply. Return a mapping of the names of violated rules to descriptions."""
+        """Check all rules that apply. Return descriptions of the violations, keyed by rule name."""
         with self.open_case(subject) as case:
             violations = {rule.name: rule.find_violation(subject, case) for rule in self.rules if rule.applies(subject)}
         return {name: text for name, text in violations.items() if text is not None}
@@ -176,7 +176,7 @@ def find_violations(kind: str, subject: Any) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Mapping of the names of violated rules to descriptions.
+        Descriptions of the violations, keyed by rule name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The contract of engines: a trial gives the same record wherever it runs, and no learner can stop other trials."""
+"""The contract for engines: a trial gives the same record wherever it runs, and no learner can stop other trials."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _contract = Contract("engine", _open_case)
 
 
 def check_engine(engine: Engine) -> None:
-    """Check that an engine meets the contract of engines, then close the engine.
+    """Check that an engine satisfies the contract for engines, then close the engine.
 
     A few trials run on the engine and, for comparison, in a separate process. The check takes a few seconds.
 
@@ -257,7 +257,7 @@ def _require_same_record(record: TrialRecord, expected: TrialRecord, source: str
 
 
 def _make_dataset() -> Dataset:
-    """Create a data set of new random numbers, which no worker can have received before."""
+    """Create a data set of fresh random numbers, so no worker can have received it before."""
     import pandas as pd
 
     rng = np.random.default_rng()

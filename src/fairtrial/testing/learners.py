@@ -1,4 +1,4 @@
-"""The contract of learners: the conventions of scikit-learn that studies rely on."""
+"""The contract for learners: the conventions of scikit-learn that studies rely on."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _contract = Contract("learner", _open_case)
 
 
 def check_learner(learner: Any) -> None:
-    """Check that a learner meets the contract of learners.
+    """Check that a learner satisfies the contract for learners.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def check_input_is_not_modified(case: _LearnerCase) -> None:
 
 @_contract.rule("read X through sklearn.utils.validation.validate_data")
 def check_frames_match_arrays(case: _LearnerCase) -> None:
-    """A frame must give the same predictions as an array with the same numbers."""
+    """A data frame must give the same predictions as an array with the same numbers."""
     frame = case.frame
     learner = case.fit(frame.copy(), case.y.copy())
     case.require_same_predictions(learner.predict(frame.copy()), "for a frame")

@@ -1,4 +1,4 @@
-"""The contract of measures: declared facts that must be true, and invariances that every formula must satisfy."""
+"""The contract for measures: declared facts that must be true, and invariances that every formula must satisfy."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _contract = Contract("measure", _open_case)
 
 
 def check_measure(measure: Measure) -> None:
-    """Check that a measure meets the contract of measures.
+    """Check that a measure satisfies the contract for measures.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def _make_statistic(measure: Measure, y_true: Any, y: Any, labels: list[int], we
 
 @_contract.rule("return NaN if the value is undefined; use fairtrial.kernels.arithmetic.compute_ratio", applies=_reads_columns)
 def check_degenerate_input_raises_no_error(case: _MeasureCase) -> None:
-    """One row, one class or constant predictions must give a number, or NaN with UndefinedMeasureWarning."""
+    """For one row, one class or constant predictions, the value must be a number, or NaN with UndefinedMeasureWarning."""
     for description, y_true, y, options in _iter_degenerate_columns(case):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

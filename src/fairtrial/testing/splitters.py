@@ -1,4 +1,4 @@
-"""The contract of splitters: disjoint sets, full coverage, and splits that depend only on the rows and the seed."""
+"""The contract for splitters: disjoint sets, full coverage, and splits that depend only on the rows and the seed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _contract = Contract("splitter", _open_case)
 
 
 def check_splitter(splitter: Any) -> None:
-    """Check that a splitter meets the contract of splitters.
+    """Check that a splitter satisfies the contract for splitters.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def check_pickled_copy_gives_same_splits(case: _SplitterCase) -> None:
 
 @_contract.rule("use the index of the class and of the group, not its name or type")
 def check_types_do_not_matter(case: _SplitterCase) -> None:
-    """Lists, frames, text labels and categories must give the same splits as arrays of numbers."""
+    """Lists, data frames, text labels and categories must give the same splits as arrays of numbers."""
     import pandas as pd
 
     expected = case.list_splits()

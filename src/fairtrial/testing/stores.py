@@ -1,4 +1,4 @@
-"""The contract of stores: records are read back unchanged, batches are written as a whole, and corruption is detected."""
+"""The contract for stores: records are read back unchanged, batches are written as a whole, and corruption is detected."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ _contract = Contract("store", _open_case)
 
 
 def check_store(open_store: OpenStore) -> None:
-    """Check that a results store meets the contract of stores.
+    """Check that a results store satisfies the contract for stores.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def check_plans_can_be_repeated(case: _StoreCase) -> None:
 
 @_contract.rule("store the columns of a record without loss")
 def check_records_come_back(case: _StoreCase) -> None:
-    """Records must be read back byte for byte after the store has been closed."""
+    """Records must be read back unchanged after the store has been closed."""
     with case.open_store(case.fill()) as store:
         case.require_records(store, case.study.links)
         for record, trial in zip(_sort_successes(case), _sort_trials(store), strict=True):
@@ -494,7 +494,7 @@ def _is_harmless(case: _StoreCase, path: Path, file: Path, offset: int) -> bool:
 
 @_contract.rule("add the records that are missing and keep the successes that are there")
 def check_merged_stores_equal_whole(case: _StoreCase) -> None:
-    """Merging stores must give the records of all stores, in any order and even if a merge is repeated."""
+    """A merged store must contain the records of all stores, in whatever order and however often they are merged."""
     study = case.study
     parts = case.fill(study.links[:9]), case.fill(study.links[6:])
     for order in (parts, parts[::-1]):

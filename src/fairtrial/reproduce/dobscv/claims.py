@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 OWN_FOLDS = "our stratified folds"
 _ALPHA, _Z_LIMIT = 0.05, 1.959964
-# The paper gives no numbers for these words. We chose these numbers before the runs, and other numbers for the variants.
+# The paper does not quantify these words. We chose these numbers before the runs. The variants use other numbers.
 _MUCH, _OTHER_MUCH = 1.5, 2.0  # "much higher", "much greater": the ratio
 _TOP, _OTHER_TOP = 5, 3  # "greatest differences": number of data sets
 _SIMILAR_SD = 0.01  # "similar" standard deviations; differences up to .0064 in Table 3 are called similar
@@ -185,7 +185,7 @@ def _describe_counts(differences: pd.DataFrame) -> str:
 
 
 def judge_problems(averages: FoldAverages) -> Claim:
-    """Judge whether DOB-SCV is higher on some data sets and lower on others.
+    """Judge whether DOB-SCV gives higher estimates on some data sets and lower estimates on others.
 
     The verdict is that of `judge_both_signs`. KEEL's folds are a single random draw, so chance affects the estimates on
     individual data sets. Therefore our own folds are the main run here.
@@ -283,7 +283,7 @@ def judge_deviation_ratio(averages: FoldAverages) -> Claim:
 
 
 def _vary_factor(judge: Callable[..., Verdict], comparison: tuple[str, str]) -> dict[str, Callable[[], Verdict]]:
-    """Build variants of a claim in which "much" means another factor."""
+    """Build variants of a claim in which "much" means a different factor."""
     return {f"factor {factor:g}": partial(judge, *comparison, factor) for factor in (1.0, _OTHER_MUCH)}
 
 
@@ -423,7 +423,7 @@ def _judge_overlap(averages: FoldAverages) -> Claim:
 
 
 def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, str]:
-    """Judge whether different learners have their largest differences on different data sets.
+    """Judge whether the differences are largest on different data sets for different learners.
 
     The claim is contradicted if learners share significantly more data sets than expected by chance. It is reproduced if
     the learners share no data set and this would be unlikely by chance.
@@ -445,7 +445,7 @@ def judge_overlap(differences: pd.DataFrame, top: int = _TOP) -> tuple[Verdict, 
 
 
 def describe_published_overlap() -> str:
-    """Name the data set that is among the largest published differences for more learners than any other."""
+    """Name the data set whose published difference is among the largest for the most learners."""
     rows = read_published("dobscv_table4_part")
     differences = rows.assign(size=(rows["auc_dobscv"] - rows["auc_scv"]).abs())
     differences = differences[~((rows["dataset"] == "Yeast1458vs7") & (rows["learner"] == "C4.5"))]  # a misprint

@@ -114,11 +114,11 @@ def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
 
 @cache
 def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> dict[int, float]:
-    """Compute the distribution of the total overlap if each learner's top data sets are random.
+    """Compute the distribution of the total overlap if each learner's top data sets are drawn at random.
 
     The total overlap is the number of shared data sets, summed over pairs of learners. The pairs are not independent. Therefore
-    the learners draw their data sets one after the other. A state contains the number of data sets that no learner has drawn,
-    that one learner has drawn, that two learners have drawn, and so on.
+    data sets are drawn for one learner after another. A state contains the number of data sets that have been drawn for no
+    learner, for one learner, for two learners, and so on.
 
     >>> {total: round(p, 4) for total, p in compute_overlap_distribution(4, 2, 2).items()}  # hypergeometric: 1, 4, 1 of 6
     {0: 0.1667, 1: 0.6667, 2: 0.1667}
@@ -140,9 +140,9 @@ def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> 
 
 
 def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, ...]]:
-    """List all ways to pick `count` items if `available` contains the number of items of each kind.
+    """Yield every combination of numbers of items to pick from each kind, if `count` items are picked in total.
 
-    For example, (2, 1) and 2 give (1, 1) and (2, 0).
+    `available` contains the number of items of each kind. For example, (2, 1) items and a count of 2 yield (1, 1) and (2, 0).
     """
     if not available:
         if not count:
@@ -156,7 +156,7 @@ def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, .
 def compute_z_scores(tests: pd.DataFrame) -> FloatArray:
     """Compute the z score of each test from its p-value.
 
-    z is positive if the rank sum of DOB-SCV is higher.
+    The score is positive if the rank sum of DOB-SCV is higher.
 
     >>> import pandas as pd
     >>> compute_z_scores(pd.DataFrame({"R+": [9.0, 1.0], "R-": [1.0, 9.0], "p": [0.05, 0.05]})).round(2).tolist()

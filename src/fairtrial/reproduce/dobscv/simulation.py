@@ -223,7 +223,7 @@ class Simulation:
         return pd.DataFrame(lines, columns=[*columns, "excess", "excess_low", "excess_high"])
 
     def build_tables(self) -> list[ResultTable]:
-        """Build the table with a row per factor level and the table with a row per problem."""
+        """Build the table by factor level and the table by problem."""
         return [
             ResultTable("known-truth", "Which estimate is closer to the true performance?", self.build_map(), _MAP_NOTE),
             ResultTable("known-truth-cells", "Simulated problems: all cells", self.cells, _CELLS_NOTE, digits=4, on_page=False),
@@ -260,7 +260,7 @@ def format_level(column: str, level: Any) -> str:
 
 
 def name_closer(row: Mapping[Any, Any], n_comparisons: int = 1) -> str:
-    """Name the scheme whose mean squared error is significantly smaller.
+    """Name the scheme whose mean squared error is significantly smaller, if there is one.
 
     The test is adjusted for the number of comparisons (Bonferroni).
 
@@ -273,7 +273,7 @@ def name_closer(row: Mapping[Any, Any], n_comparisons: int = 1) -> str:
 
 
 def use_one_thread() -> None:
-    """Limit a worker process to one thread, because there is one process per core."""
+    """Limit a worker process to one thread, because several processes share the cores."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
     os.environ["FAIRTRIAL_THREADS"] = "1"

@@ -38,10 +38,10 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 
 @dataclass(frozen=True, eq=False)
 class ImbalancedData:
-    """The scaled data sets under the paper's names, and those of KEEL's folds that were found.
+    """The scaled data sets and the KEEL folds that were found, keyed by the paper's names of the data sets.
 
-    `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets that are corrupted in KEEL's
-    files. `simulated` is True if no data set of the paper was found.
+    `skipped` states why each missing data set or archive was skipped. `damaged` names the data sets that are corrupted in
+    KEEL's files. `simulated` is True if no data set of the paper was found.
     """
 
     datasets: Mapping[str, Dataset]
@@ -54,7 +54,7 @@ class ImbalancedData:
     def load(cls, scale: str, seed: int) -> ImbalancedData:
         """Load the data sets of a scale.
 
-        If none is found, a smoke run simulates two data sets. Other scales raise an error.
+        If none is found, a smoke run simulates two data sets. At other scales, an error is raised.
         """
         wanted = {"smoke": SMOKE, "quick": QUICK}.get(scale)
         candidates = {name: addresses for name, addresses in list_candidates().items() if wanted is None or name in wanted}
@@ -105,7 +105,7 @@ class ImbalancedData:
         return pd.concat([part.astype(as_text)[_COLUMNS] for part in parts], ignore_index=True)
 
     def run_costs(self, request: Request) -> pd.DataFrame:
-        """Run the study of class weights and SMOTE, and return the mean AUCs.
+        """Run the study that compares class weights with SMOTE, and return the mean AUCs.
 
         The result has a row per data set and a column per learner. Data sets with a failed trial are dropped.
         """
@@ -149,8 +149,8 @@ def scale_columns(dataset: Dataset, name: str) -> Dataset:
     """Drop rows with missing values and scale each numeric column to 0..1.
 
     A column is scaled by its declared range, or by its observed range if none is declared. The rarer class is renamed to
-    `positive` and the other to `negative`, unless the classes already have these names. The class `?` has no rows. A learner
-    that abstains predicts this class.
+    `positive` and the other to `negative`, unless the classes already have these names. A class `?` without rows is added. A
+    learner that abstains predicts this class.
 
     >>> import pandas as pd
     >>> from fairtrial.data import Dataset
@@ -208,7 +208,10 @@ def simulate_datasets(seed: int) -> dict[str, Dataset]:
 
 
 def list_schemes(request: Request, has_folds: bool) -> list[str]:
-    """List the schemes to run. KEEL's folds require an archive. A smoke run uses two schemes."""
+    """List the schemes to run.
+
+    KEEL's folds are included only if archives were found. A smoke run uses two schemes.
+    """
     if request.scale == "smoke":
         return [GIVEN if has_folds else SCV, LITERAL]
     return [scheme for scheme in SCHEMES if has_folds or scheme != GIVEN]

@@ -98,13 +98,13 @@ class FoldAverages:
 
     @property
     def datasets(self) -> pd.DataFrame:
-        """Imbalance and group by data set."""
+        """Imbalance ratio and imbalance group of each data set."""
         return self.frame.drop_duplicates("dataset").set_index("dataset")[["imbalance", "group"]]
 
     def compare_runs(self, scheme: str = LITERAL, base: str | None = None) -> pd.DataFrame:
         """Return the estimate of a scheme minus that of the base for each run, data set and learner, also in percent.
 
-        The runs of different schemes are independent draws, which are paired by their number.
+        The runs of different schemes are independent draws, which are paired by run number.
         """
         keys = ["run", "dataset", "learner"]
         estimates = self.frame[self.frame["scheme"] == scheme].set_index(keys)
@@ -114,12 +114,12 @@ class FoldAverages:
         return differences.dropna(subset=["value"]).reset_index()
 
     def average_runs(self, scheme: str, column: str = "auc") -> pd.DataFrame:
-        """Return the means over runs of a scheme: a row per data set, a column per learner."""
+        """Return a scheme's means over runs, with a row per data set and a column per learner."""
         rows = self.frame[self.frame["scheme"] == scheme]
         return rows.pivot_table(index="dataset", columns="learner", values=column, sort=False)
 
     def compare_datasets(self, scheme: str, base: str, column: str = "auc") -> pd.DataFrame:
-        """Return the means over runs of a scheme minus those of the base: a row per data set, a column per learner."""
+        """Return a scheme's means over runs minus those of the base, with a row per data set and a column per learner."""
         means = self.average_runs(scheme, column)
         base_means = self.average_runs(base, column).reindex(index=means.index, columns=means.columns)
         return (means - base_means).round(_DIGITS).dropna(how="all")
@@ -187,10 +187,10 @@ def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
 
 
 def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return the mean over runs (column `value`) and the 95 % prediction interval of one more run.
+    """Return the mean over runs (column `value`) and the 95 % prediction interval for one more run.
 
-    The half width is t sd sqrt(1 + 1 / runs). The published value is one run. If the paper used the same method, this value
-    lies in the interval with a probability of 95 %. If there is only one run, the limits are NaN.
+    The half width is t sd sqrt(1 + 1 / runs). The published value comes from a single run. If the paper used the same method,
+    this value lies in the interval with a probability of 95 %. If there is only one run of ours, the limits are NaN.
 
     >>> import pandas as pd
     >>> runs = pd.DataFrame({"learner": ["a", "a", "a"], "value": [1.0, 2.0, 3.0]})
@@ -207,7 +207,7 @@ def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def build_tables(averages: FoldAverages) -> list[ResultTable]:
-    """Build the comparisons with Tables 3 to 5, and the mean differences."""
+    """Build the tables that compare our results with Tables 3 to 5, and the table of mean differences."""
     return [
         build_main_table(averages),
         build_table3(averages),
@@ -256,7 +256,7 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
 def build_table3(averages: FoldAverages) -> ResultTable:
     """Compare our averages in each imbalance group with the published ones.
 
-    The averages are those of the AUC, its standard deviation over folds, and the difference in percent.
+    The averaged quantities are the AUC, its standard deviation over folds, and the difference in percent.
     """
     import pandas as pd
 

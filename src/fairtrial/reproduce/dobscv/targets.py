@@ -38,7 +38,7 @@ _COST_MARGIN = 0.02
 
 
 def judge_simulation(simulation: Simulation) -> list[Claim]:
-    """Judge the paper's claim of better estimates, and our claims about bias on simulated problems."""
+    """Judge the paper's claim that estimates are better, and our claims about their bias, on simulated problems."""
     schemes, estimands = (LITERAL, SHUFFLED), (FULL_MODEL, FOLD_MODELS)
     excess = {
         (scheme, estimand): simulation.estimate("excess", scheme, estimand) for scheme in schemes for estimand in estimands

@@ -1,4 +1,4 @@
-"""Judge the tutorial's claims about drift by our numbers, and recompute its printed numbers.
+"""Judge the tutorial's claims about drift by our numbers, and check its printed numbers.
 
 The tutorial does not quantify words such as "much more". `MUCH` and `EQUAL` were derived from its printed tables, not from our
 results.
@@ -57,7 +57,7 @@ _SIMPLER_CLAIMS: dict[TableName, str] = {
 
 
 def build_claims(results: DriftResults, *, is_smoke: bool = False) -> dict[str, Claim]:
-    """Judge all claims and return them by name, for example `drop populations`.
+    """Judge all claims and return them keyed by name, e.g. `drop populations`.
 
     In a smoke run, the claims about our numbers are inconclusive.
     """
@@ -122,7 +122,7 @@ def judge_simpler(results: DriftResults, table: TableName) -> Claim:
 
 
 def list_required(table: TableName, differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """Express the second hypothesis about a table by quantities that are all positive if the hypothesis is true.
+    """Express the second hypothesis about a table as quantities that are all positive if the hypothesis is true.
 
     `differences` contains, for each pair, the averaged pD of the simple learner minus that of the complex learner.
 

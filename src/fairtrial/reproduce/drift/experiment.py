@@ -81,7 +81,7 @@ def measure_agreement(results: DriftResults) -> pd.DataFrame:
 
 
 def draw_figures(results: DriftResults) -> dict[str, Any]:
-    """Draw all figures and return them by title."""
+    """Draw all figures and return them keyed by title."""
     from fairtrial.report.figures.environments import draw_environments
 
     cells = {table: results.build_cells(table) for table in TABLES}

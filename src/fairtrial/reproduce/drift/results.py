@@ -139,7 +139,7 @@ class DriftResults:
     def build_cells(self, table: TableName) -> pd.DataFrame:
         """Build the rows of a table for the main variant.
 
-        Rows without a change of environment are included only for the usual population in Tables I and II, but for all
+        Rows without a change of environment are included for the usual population in Tables I and II, and for all
         environments in Table III.
         """
         import pandas as pd

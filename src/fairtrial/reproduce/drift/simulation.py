@@ -28,7 +28,8 @@ TableName = Literal["populations", "missing", "definitions"]
 TABLES: tuple[TableName, ...] = ("populations", "missing", "definitions")
 _VERSION = 1  # increase it if the results change for the same settings
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
-# Table I trains only on the usual population, Table II tests only on it, Table III combines all environments.
+# Learners are trained only on the usual population in Table I, and tested only on it in Table II. Table III combines all
+# environments.
 _ENVIRONMENT_OPTIONS: dict[TableName, dict[str, Any]] = {
     "populations": {"train_on": ["NGP"]},
     "missing": {"test_on": ["NGP"]},
@@ -205,7 +206,10 @@ class CachedLearner(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the predicted classes of the rows: read them if they are stored, otherwise predict and store them."""
+        """Return the predicted classes of the rows.
+
+        Stored predictions are read. All others are computed and stored.
+        """
         path = self.folder / f"{self._digest}-{_compute_digest(X)}.npz"
         classes = _load_classes(path)
         if classes is None:

@@ -42,8 +42,8 @@ def read_drift_tables() -> pd.DataFrame:
     """Read the published tables, with a row per learner and change of environment.
 
     Each row contains the trivial, ideal and actual error in percent, and pD. Two pD values are illegible in the available text
-    and are missing here. In Table II of this text, each row name is one line below its numbers. The names and the numbers are
-    paired in order.
+    and are missing here. In Table II of that text, each row name is one line below its numbers, so names and numbers are paired
+    in order.
 
     >>> read_drift_tables().groupby("table").size().to_dict()
     {'definitions': 24, 'missing': 40, 'populations': 28}
@@ -114,7 +114,7 @@ def average_published_pd(table: TableName, *, without_test: str = "") -> dict[st
 def read_unchanged_errors() -> dict[str, dict[TableName, float]]:
     """Read the published error of each learner trained and tested on the usual population (NGP).
 
-    The tables print this error separately, so the result contains an error for each learner and table.
+    Each of the three tables prints this error, so the result contains one error per learner and table.
 
     >>> read_unchanged_errors()["Decision Tree"]
     {'populations': 18.9, 'missing': 18.9, 'definitions': 18.6}

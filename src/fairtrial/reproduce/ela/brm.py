@@ -30,10 +30,7 @@ _NOTE = (
 
 
 def build_populations() -> dict[str, Population]:
-    """Return the simulated populations by name.
-
-    Their exact Bayes errors are known.
-    """
+    """Return the simulated populations, whose exact Bayes errors are known, keyed by name."""
     from fairtrial.data.simulate import GaussianMixture, Ringnorm, Twonorm, Waveform
 
     return {
@@ -122,7 +119,7 @@ def compare_agreement(draws: pd.DataFrame, level: float = JUDGED_LEVEL) -> dict[
 
 
 def judge_agreement(draws: pd.DataFrame) -> Claim:
-    """Judge our claim that ELA orders learners more like BRM than RLA does."""
+    """Judge our claim that ELA agrees better than RLA with BRM on the order of the learners."""
     differences = compare_agreement(draws)
     means = [_average_tau(estimate_agreement(draws, measure)) for measure in ("ela", "rla")]
     by_population = "; ".join(f"{name} {estimate.format('{:+.2f}')}" for name, estimate in differences.items())

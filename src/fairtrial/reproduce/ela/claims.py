@@ -106,7 +106,7 @@ def _judge_mean(versions: Mapping[str, Table3], text: str, quantity: str, sign: 
 
 
 def _judge_count(versions: Mapping[str, Table3], text: str, quantity: str, *, c45_ahead: bool) -> Claim:
-    """Judge which learner is better on more data sets, by the exact interval of its proportion of wins."""
+    """Judge which learner is better on more data sets, by the exact interval for its proportion of wins."""
     counts = {version: table.count_c45_wins(quantity) for version, table in versions.items()}
     listed = {
         version: f"{counts[version].wins} to {counts[version].losses} ({format_p_value(counts[version].p_value, ALPHA)})"
@@ -141,7 +141,7 @@ def _judge_change(versions: Mapping[str, Table3], text: str, fewer: str, more: s
 
 
 def _judge_preferences(versions: Mapping[str, Table3]) -> Claim:
-    """Judge whether ELA prefers the learner that is better without noise if ELA and RLA prefer different learners.
+    """Judge whether ELA, if it disagrees with RLA, prefers the learner that is better without noise.
 
     This follows from ELA = RLA + (100 - A0) / A0, where A0 is the accuracy without noise in percent.
     """

@@ -31,7 +31,7 @@ _COPIES = {
 
 @dataclass(frozen=True, eq=False)
 class PaperDatasets:
-    """Data sets by the paper's names, and the reason for each missing data set."""
+    """Data sets keyed by the paper's names, and the reason why each missing data set is missing."""
 
     data: Mapping[str, Dataset]
     missing: Mapping[str, str]
@@ -83,7 +83,7 @@ class PaperDatasets:
         return frame[frame["rows"] != frame["rows in the paper"]].reset_index(drop=True)
 
     def find_copies(self) -> dict[str, tuple[str, Dataset]]:
-        """Find copies of the data sets that are not corrupted, or that have a different size or different column types."""
+        """Find copies that differ from KEEL's files: they are not corrupted, or have another size or other column types."""
         from fairtrial.data import Dataset
 
         names = {name: catalogue_name for name, (_, catalogue_name) in _COPIES.items() if name in self.data}

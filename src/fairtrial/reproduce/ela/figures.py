@@ -29,7 +29,7 @@ _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 
 
 def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> dict[str, Any]:
-    """Draw all figures and return them by title.
+    """Draw all figures and return them keyed by title.
 
     `variants` contains the distances of the SVM variants to the paper. `curves` contains the results at more noise levels.
     """

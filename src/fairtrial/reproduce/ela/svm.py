@@ -2,8 +2,8 @@
 
 SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and combine the pairs into class
 probabilities. If the outputs separate the classes, a steeper logistic model always fits better. Its threshold then depends on
-the point at which the optimizer stops. The optimizer below therefore works like WEKA's: BFGS starts at the log odds of the
-pair with slope 0.
+the point at which the optimizer stops. The optimizer below therefore works like WEKA's: BFGS starts with a slope of 0 and the
+log odds of the pair as the intercept.
 """
 
 from __future__ import annotations

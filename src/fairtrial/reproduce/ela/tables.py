@@ -40,7 +40,7 @@ _KEYS = ["dataset", "learner", "quantity"]
 
 @dataclass(frozen=True)
 class WinCount:
-    """Numbers of data sets on which the first of two values is larger and smaller, and the p-value of the exact sign test."""
+    """Numbers of data sets on which the first of two values is larger or smaller, and the p-value of the exact sign test."""
 
     wins: int
     losses: int
@@ -71,7 +71,7 @@ class WinCount:
     def estimate_excess(self) -> IntervalEstimate:
         """Estimate by how much the proportion of wins exceeds 1/2.
 
-        The limits of Clopper and Pearson agree with the sign test.
+        The Clopper-Pearson limits agree with the sign test.
 
         >>> WinCount(9, 1, 0.0215).estimate_excess().format("{:.3f}")
         '0.400 (0.055 to 0.497)'

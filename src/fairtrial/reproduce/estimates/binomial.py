@@ -1,4 +1,4 @@
-"""Confidence intervals of accuracy on a test set: exact coverage and width, and simulated intervals as in Figure 4."""
+"""Confidence intervals for accuracy on a test set: exact coverage and width, and simulated intervals as in Figure 4."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PROBLEM = "two Gaussians"
 
 @cache
 def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper limits of accuracy for 0, 1, ..., n correct predictions.
+    """Return the lower and upper confidence limits for accuracy, given 0, 1, ..., n correct predictions.
 
     The Gaussian interval is the accuracy plus or minus z standard errors, truncated to [0, 1]. The standard error is
     sqrt(accuracy (1 - accuracy) / n).
@@ -101,7 +101,7 @@ def summarize_intervals(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def sample_intervals(n_samples: int, seed: int) -> pd.DataFrame:
-    """Draw test samples, and compute 90 % intervals of the accuracy of the Bayes classifier on each.
+    """Draw test samples, and compute 90 % intervals for the accuracy of the Bayes classifier from each.
 
     The true accuracy is known: it is 1 minus the Bayes error of the problem "two Gaussians". The result has one row per
     sample and method.
@@ -124,7 +124,7 @@ def sample_intervals(n_samples: int, seed: int) -> pd.DataFrame:
 
 
 def estimate_coverage(intervals: pd.DataFrame, method: str) -> IntervalEstimate:
-    """Estimate the coverage of a method from sampled intervals, with Wilson's interval."""
+    """Estimate the coverage of a method's intervals from the sampled intervals, with Wilson's interval."""
     from fairtrial.measures.intervals import compute_wilson_limits
 
     is_covered = intervals.loc[intervals["method"] == method, "is_covered"]
@@ -133,5 +133,5 @@ def estimate_coverage(intervals: pd.DataFrame, method: str) -> IntervalEstimate:
 
 
 def select_figure(intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return Wilson's intervals of the first 30 samples, as in Figure 4."""
+    """Return Wilson's intervals for the first 30 samples, as in Figure 4."""
     return intervals[(intervals["method"] == "Wilson") & (intervals["sample"] <= FIGURE_SAMPLES)]

@@ -1,4 +1,4 @@
-"""Claims of the chapter about estimates of error, intervals, model selection and ensembles, judged by simulation."""
+"""Judge the chapter's claims about estimates of error, intervals, model selection and ensembles."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _HOLD_OUTS = ("hold-out 2/3", "hold-out 9/10")  # the methods to which the chapt
 _STABLE = ("bagged naive Bayes", "bagged nearest neighbour")
 _SIGNAL = "(problems with a signal)"
 # Margins. The first and the third margin date from an earlier version of this experiment.
-COVERAGE_SHORTFALL = 0.01  # how far the mean coverage of hold-out intervals may be below its level
-COVERAGE_MARGIN = 0.02  # how far the coverage on a test set may be from its level
+COVERAGE_SHORTFALL = 0.01  # how far the mean coverage of hold-out intervals may be below the confidence level
+COVERAGE_MARGIN = 0.02  # how far the coverage on a test set may be from the confidence level
 ERROR_MARGIN = 0.02  # how far the error on new rows may be from the true error
 VOTING_MARGIN = 1.0  # how far the errors of voting and averaging may differ, in points
 _MANY_ROWS, _FEW_ROWS = 1000, 25  # numbers of test rows for which the Gaussian interval is judged adequate and inadequate
@@ -88,7 +88,7 @@ class SimulationResults:
     exact : pandas.DataFrame
         Exact coverage and width of intervals (see `binomial.tabulate_intervals`).
     outliers : pandas.DataFrame
-        Changes of regression measures by one outlier (see `regression.simulate_outliers`).
+        Changes in regression measures caused by one outlier (see `regression.simulate_outliers`).
     """
 
     draws: Draws
@@ -101,7 +101,7 @@ class SimulationResults:
 
 
 def judge_claims(results: SimulationResults, *, conclusive: bool = True) -> dict[str, Claim]:
-    """Judge all claims, and return them by their short names in the chapter's order.
+    """Judge all claims, and return them keyed by short name, in the chapter's order.
 
     If `conclusive` is False, claims that are judged by simulation are marked as inconclusive.
     """
@@ -377,7 +377,7 @@ def _describe_variances(parts: pd.DataFrame) -> str:
 
 
 def judge_exact_intervals(exact: pd.DataFrame) -> dict[str, Claim]:
-    """Judge the claims about width and the Gaussian interval by exact values, which have no sampling error."""
+    """Judge the claims about width and the Gaussian interval from exact values, which have no sampling error."""
     summary = {(row["method"], row["n"]): row for row in binomial.summarize_intervals(exact).to_dict("records")}
     widths = exact[exact["method"] == "Wilson"].pivot_table(index="accuracy", columns="n", values="width")
     sizes, levels = list(widths.columns), [0.5, 0.8, 0.95]
@@ -493,5 +493,5 @@ _AGREEING = ("agrees after rounding", "rounded limit for many rows, not the valu
 
 
 def list_by_verdict(claims: Mapping[str, Claim], verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the short names of the claims of the chapter with one of these verdicts."""
+    """Return the short names of the chapter's claims that have one of these verdicts."""
     return [name for name, claim in claims.items() if claim.kind == "claim" and claim.verdict in set(verdicts)]

@@ -21,7 +21,7 @@ _TEST_ROWS = 2
 
 
 def count_splits(n: int, n_folds: int = 10) -> int:
-    """Return the number of splits of complete cross-validation with test sets of the size of a fold.
+    """Return the number of splits in complete cross-validation with test sets as large as a fold.
 
     >>> count_splits(20), count_splits(100)
     (190, 17310309456440)

@@ -76,7 +76,7 @@ class Draws:
         )
 
     def compare(self, first: str, second: str, quantity: Quantity) -> PooledEstimate:
-        """Compare two methods on the same samples, averaged over cells.
+        """Compare two methods on the same samples, and average the result over cells.
 
         If the quantity is "bias", the result is the bias of the first method minus that of the second. For the other
         quantities, it is the logarithm of the ratio of their standard deviations or root mean squared errors.
@@ -178,7 +178,7 @@ class CellEstimate:
 
 
 def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean over cells with a t interval over independent samples.
+    """Estimate the mean over cells, with a t interval based on independent samples.
 
     The limits are NaN if there are too few samples.
 
@@ -198,10 +198,10 @@ def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
 
 
 def pool_proportions(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean of proportions over cells with Wilson's interval for the effective number of draws.
+    """Estimate the mean of proportions over cells, with Wilson's interval for the effective number of draws.
 
-    The effective number is the number of independent draws with the same variance (Korn and Graubard 1998). If the variance is
-    zero, it is the number of different samples. A sample that several cells share counts once.
+    The effective number is the number of independent draws that would give the same variance (Korn and Graubard 1998). If the
+    variance is zero, it is the number of distinct samples. A sample that several cells share counts once.
 
     >>> import pandas as pd
     >>> pool_proportions([CellEstimate.from_values(name, pd.Series([1.0] * 20)) for name in "ab"]).format("{:.3f}")
@@ -273,14 +273,17 @@ class PooledEstimate:
 
 @dataclass(frozen=True)
 class LearnerEstimates:
-    """The mean over all cells, and the means over the cells of each learner, by which claims are judged."""
+    """The mean estimate over all cells, and that over the cells of each learner.
+
+    Claims are judged by the means of the individual learners.
+    """
 
     overall: PooledEstimate
     learners: dict[str, PooledEstimate]
 
     @property
     def means(self) -> list[IntervalEstimate]:
-        """The mean of each learner."""
+        """Mean estimate over the cells of each learner."""
         return [estimate.mean for estimate in self.learners.values()]
 
     def describe_points(self) -> str:
@@ -298,9 +301,9 @@ class LearnerEstimates:
 
 
 def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, sign: bool = False) -> str:
-    """Format an estimate and its interval, with more digits if a limit would otherwise be rounded to `null` (no effect).
+    """Format an estimate and its interval, with more digits if a limit would otherwise be rounded to `null`.
 
-    The estimate itself also gets more digits if its interval does not contain `null`.
+    `null` is the value that means no effect. If the interval does not contain it, the estimate is not rounded to it either.
 
     >>> format_estimate(IntervalEstimate(-0.03, -0.06, -0.004), 1), format_estimate(IntervalEstimate(0.01, -0.2, 0.3), 1)
     ('-0.030 (-0.060 to -0.004)', '0.0 (-0.2 to 0.3)')
@@ -317,7 +320,7 @@ def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, s
 def format_number(number: float, digits: int, *, sign: bool = False) -> str:
     """Format a rounded number, with more digits if it would otherwise be rounded to 0.
 
-    If the number is still rounded to 0, it has no sign.
+    A number that is still rounded to 0 has no minus sign.
 
     >>> format_number(-0.03, 1), format_number(-0.26, 1), format_number(-1e-9, 1)
     ('-0.03', '-0.3', '0.0')

@@ -139,7 +139,7 @@ def summarize_estimates(draws: Draws) -> dict[str, Any]:
 
 
 def summarize_ensembles(ensembles: EnsembleResults) -> dict[str, Any]:
-    """Summarize the changes in bias and variance of C4.5."""
+    """Summarize how bagging and boosting change the bias and variance of C4.5."""
     means = ensembles.parts.groupby("learner", sort=False)[["bias", "variance"]].mean().mul(100)
     changes = means.loc[["bagged C4.5", VOTED, "boosted C4.5"]] - means.loc["C4.5"]
     return {"changes": changes.to_dict("index")}
@@ -225,8 +225,8 @@ def compute_worked_examples() -> pd.DataFrame:
 def assess_example(ours: float, published: float, digits: int, expected: float, limit: float) -> str:
     """Compare a published number with ours.
 
-    `expected` is the exact value, with which our number is checked. `limit` is the limit for many rows if the chapter prints
-    this limit, otherwise NaN.
+    `expected` is the exact value, against which our number is checked if it differs from the published one. It is NaN if no
+    check is needed. `limit` is the limit for many rows if the chapter prints this limit, otherwise NaN.
 
     >>> nan = float("nan")
     >>> assess_example(0.947, 0.95, 2, nan, nan), assess_example(0.5, 0.95, 2, nan, nan)

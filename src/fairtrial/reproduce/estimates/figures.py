@@ -19,7 +19,10 @@ _EIGHTH_COLOUR = "#7F6000"  # the palette has only seven colours that are visibl
 
 
 def draw_figures(results: SimulationResults) -> dict[str, Any]:
-    """Draw all figures of the results and return them by title. The first is the main figure."""
+    """Draw all figures and return them keyed by title.
+
+    The first is the main figure.
+    """
     summary = results.draws.summary
     rows = summary[summary["method"].isin(METHODS_SHOWN) & (summary["problem"] != NO_SIGNAL)]
     subtitle = "in points, mean over problems with a signal"
@@ -99,7 +102,7 @@ def draw_coverage(summary: pd.DataFrame) -> Any:
 def draw_samples(intervals: pd.DataFrame) -> Any:
     """Draw the interval of each sample, and the true accuracy as a line.
 
-    Intervals that miss the true accuracy have another colour.
+    Intervals that miss the true accuracy have a different colour.
     """
     import altair as alt
 

@@ -1,4 +1,4 @@
-"""Illustrations of the chapter with data: Figure 1 (sensitivity and precision), 3 (bootstrap), 5 (bagging) and 6 (boosting)."""
+"""The chapter's Figures 1 (sensitivity and precision), 3 (bootstrap), 5 (bagging) and 6 (boosting), redrawn with data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _N_MEMBERS = 10
 
 
 def draw_illustrations() -> dict[str, Any]:
-    """Draw the illustrations and return them by title."""
+    """Draw the illustrations and return them keyed by title."""
     return {
         "Figure 1: sensitivity and precision by threshold": draw_trade_off(build_trade_off()),
         "Figure 3: bootstrap samples of twelve rows": draw_marbles(build_marbles()),
@@ -33,7 +33,7 @@ def draw_illustrations() -> dict[str, Any]:
 
 
 def _draw_points(n: int) -> tuple[FloatArray, IntArray]:
-    """Draw points of two Gaussian classes in two dimensions."""
+    """Draw points from two Gaussian classes in two dimensions."""
     from fairtrial.data.simulate import GaussianMixture
 
     X, y = GaussianMixture(means=[[0.0, 0.0], [1.2, 1.2]]).sample(n, _SEED)
@@ -41,7 +41,7 @@ def _draw_points(n: int) -> tuple[FloatArray, IntArray]:
 
 
 def build_trade_off() -> pd.DataFrame:
-    """Return points, and the thresholds with the highest sensitivity, precision and F1 score.
+    """Return points with the thresholds that have the highest sensitivity, precision and F1 score.
 
     A point is predicted to be positive if the sum of its attributes is at least the threshold.
     """
@@ -124,7 +124,7 @@ def build_marbles() -> pd.DataFrame:
 
 
 def draw_marbles(marbles: pd.DataFrame) -> Any:
-    """Draw one line of marbles for each sample."""
+    """Draw one row of marbles for each sample."""
     import altair as alt
 
     colours = alt.Scale(domain=list(_MARBLES), range=list(_MARBLE_COLOURS))
@@ -165,7 +165,7 @@ def build_votes() -> pd.DataFrame:
 
 
 def draw_votes(votes: pd.DataFrame) -> Any:
-    """Draw the predictions as coloured cells, with a line per tree."""
+    """Draw the predictions as coloured cells, with one row per tree."""
     import altair as alt
 
     labels = [

@@ -1,6 +1,6 @@
 """Fast learners that are fitted to many training sets of one sample at once.
 
-A training set is given by a row of weights, which count how often it contains each row of the sample. The predictions equal
+Each training set is given by a row of weights, which count how often it contains each row of the sample. The predictions equal
 those of scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5
 is fitted to one training set at a time.
 """
@@ -25,7 +25,7 @@ BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], I
 def compute_losses(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, is_tested: Mask
 ) -> FloatArray:
-    """Return the 0-1 losses of the model trained on each training set for its test rows, and 0 for all other rows.
+    """Return the 0-1 losses of each training set's model on its test rows, and 0 for all other rows.
 
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
     >>> compute_losses("nearest neighbour", X, y, 2, 1.0 - np.eye(3), np.eye(3, dtype=bool)).diagonal().tolist()
@@ -71,7 +71,7 @@ def predict_nearest_neighbour(X: FloatArray, y: IntArray, _: int, weights: Float
 
 
 def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray) -> IntArray:
-    """Return the most probable class if each attribute has a normal density in each class."""
+    """Return the most probable class, assuming independent normal attributes within each class."""
     priors, means, squares = _compute_moments(X, y, n_classes, weights)
     overall = np.einsum("sk,skd->sd", priors, means)
     spread = (np.einsum("sk,skd->sd", priors, squares) - overall**2).max(axis=1)
@@ -86,7 +86,10 @@ def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: Flo
 def predict_linear_discriminant(
     X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray
 ) -> IntArray:
-    """Return the most probable class if all classes have normal densities with a common, shrunken covariance matrix."""
+    """Return the most probable class, assuming normal densities with a common covariance matrix.
+
+    The estimated covariance matrix is shrunk towards a multiple of the identity matrix.
+    """
     priors, means, _ = _compute_moments(X, y, n_classes, weights)
     d = X.shape[1]
     products = (weights / weights.sum(axis=1, keepdims=True)) @ (X[:, :, None] * X[:, None]).reshape(len(X), d * d)
@@ -101,7 +104,7 @@ def predict_linear_discriminant(
 def _compute_moments(
     X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the proportion, the attribute means and the means of squares for each training set and class."""
+    """Return the class proportions, and the means and mean squares of the attributes, for each training set and class."""
     members = weights[:, None] * (y == np.arange(n_classes)[:, None])  # (training sets, classes, rows)
     counts = members.sum(axis=2)
     divisors = np.maximum(counts, 1e-300)[:, :, None]

@@ -78,7 +78,7 @@ class SimulationPlan:
         return cls(**settings | {name: tuple(settings[name]) for name in ("sizes", "problems")})
 
     def count_replicates(self, learner: str) -> int:
-        """Return the number of samples for a learner."""
+        """Return the number of samples of each problem and size on which a learner is evaluated."""
         return self.replicates["c45" if learner == "C4.5" else "others"]
 
 
@@ -201,7 +201,7 @@ def report_progress(items: Iterable[T], name: str, total: int, progress: bool | 
 class TrainingResamples:
     """Training and test sets of a resampling scheme.
 
-    `weights` contains how often each training set contains each row. `is_tested` marks the test rows. Both arrays have one row
+    `weights` counts how often each training set contains each row. `is_tested` marks the test rows. Both arrays have one row
     per training set and one column per row of the sample.
     """
 
@@ -223,7 +223,10 @@ class TrainingResamples:
 
 
 def build_splitters(plan: SimulationPlan, y: IntArray, rng: np.random.Generator) -> dict[str, Any]:
-    """Build the splitters. Ten folds are stratified unless every class has fewer than ten rows."""
+    """Build the splitters, keyed by name.
+
+    Ten-fold cross-validation is stratified unless every class has fewer than ten rows.
+    """
     from fairtrial.resampling import Bootstrap, Holdout, KFold, LeaveOneOut, RandomSubsampling, Repeated, StratifiedKFold
 
     seeds = iter(rng.integers(2**31, size=7).tolist())
@@ -301,7 +304,7 @@ def _estimate_by_bootstrap(
 
 @dataclass(frozen=True)
 class SelectedModelError:
-    """Mean error of the selected model, on the validation set used for selection and on new rows."""
+    """Mean error of the selected model on the validation set used for selection and on new rows."""
 
     validation: IntervalEstimate
     test: IntervalEstimate

@@ -1,4 +1,4 @@
-"""The cells of Table 1. A cell contains many repeats on one data set with one kind of noise. Finished cells are saved."""
+"""The cells of Table 1, each of which summarizes many repeats on one data set with one kind of noise."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ _MISSING = JudgedQuantity(NOT_TESTABLE, "a required data set or experiment is mi
 def build_claims(
     noisy: Cells, clean: Cells, alternatives: Mapping[str, Cells] | None = None, *, is_smoke: bool = False
 ) -> dict[str, Claim]:
-    """Judge all claims and return them by name.
+    """Judge all claims and return them keyed by name.
 
     `clean` contains the cells without noise. `alternatives` contains the cells with noise under other interpretations of the
     paper. In a smoke run, the claims about our numbers are inconclusive.
@@ -241,7 +241,7 @@ def _has_hard_and_other(cells: Cells) -> bool:
 
 
 def _pair_hard_with_others(cells: Cells) -> list[tuple[CellResult, CellResult]]:
-    """Pair each cell of a hard data set with the cells of all other data sets of the same experiment."""
+    """Pair each cell of a hard data set with every cell of the other data sets in the same experiment."""
     return [
         (hard, other)
         for hard in cells
@@ -308,7 +308,10 @@ def _estimate_auc_difference(hard: CellResult, other: CellResult) -> IntervalEst
 
 
 def judge_noise_target(noisy: Cells, whole: int, training: int) -> JudgedQuantity:
-    """Judge whether the mean error over data sets and measures is higher with noise in all rows than in training rows only."""
+    """Judge whether noise in all rows gives a higher mean error than noise in training rows only.
+
+    The mean is over data sets and measures.
+    """
     by_key = {(cell.dataset, cell.experiment): cell.errors[:, : len(MEASURES)] for cell in noisy}
     pairs = {
         dataset: (by_key[dataset, whole], by_key[dataset, training])
@@ -417,7 +420,7 @@ def judge_order(
 
 
 def build_printed_claims() -> tuple[Claim, ...]:
-    """Judge statements of the text by the paper's own Table 1."""
+    """Check statements in the text against the paper's own Table 1."""
     rates = tables.read_table1().set_index(["measure", "dataset", "experiment"])["value"]
     hard = [rates["sauc", dataset, experiment] for dataset in HARD_DATASETS for experiment in NOISY_EXPERIMENTS]
     spect = [rates[measure, "Spect", 2] for measure in ("h_measure", "auc")]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DATASET_NAMES = ("Sonar", "Spect", "Heart", "Liver", "Ionosphere", "House", "Cylinder", "Credit", "Transfusion", "Pima")
 CYLINDER = "Cylinder"
 STAND_IN = "wdbc"
-# KEEL removes rows with missing values and a column of ionosphere, so only its complete copies are used.
+# KEEL's copies lack rows with missing values and a column of ionosphere, so only those that are complete are used.
 CATALOGUE_NAMES: dict[str, list[str]] = {
     "Sonar": ["uci/sonar", "keel-standard/sonar", "sonar"],
     "Heart": ["uci/heart-statlog", "heart-statlog"],
@@ -135,9 +135,9 @@ def _join_spect(*files: Dataset) -> Dataset:
 
 
 def _explain_missing(name: str, reason: str) -> str:
-    """Name the file to add.
+    """Return a message that names the file to add.
 
-    If a file exists but cannot be read, keep the original reason.
+    If a file exists but cannot be read, return the original reason.
     """
     names = CATALOGUE_NAMES[name] if name in CATALOGUE_NAMES else [name for names in SPECT_NAMES.values() for name in names]
     if _is_unreadable(names):
@@ -160,9 +160,9 @@ def _is_unreadable(names: Iterable[str]) -> bool:
 
 
 def encode_cylinder_variants() -> dict[str, EncodedDataset]:
-    """Encode the variants of Cylinder and return them by description.
+    """Encode the variants of Cylinder and return them keyed by description.
 
-    There are several, because the paper does not specify which columns and rows it used.
+    There are several because the paper does not specify which columns and rows it used.
     """
     datasets, _ = load_datasets({CYLINDER: CATALOGUE_NAMES[CYLINDER]})
     return vary_columns_and_rows(datasets[CYLINDER]) if datasets else {}

@@ -71,7 +71,7 @@ class UserMeasure:
 def load_measures(paths: Iterable[str]) -> list[UserMeasure]:
     """Load each measure once and test it on a few cases.
 
-    A measure that cannot be used raises an error before the run.
+    An error is raised before the run if a measure cannot be used.
 
     >>> [measure.name for measure in load_measures(["brier", "sklearn.metrics.roc_auc_score", "fairtrial.measures.brier"])]
     ['brier', 'roc_auc_score']
@@ -224,7 +224,7 @@ class UserMeasureResult:
 
     @property
     def rates_above_half(self) -> dict[str, float]:
-        """Mean errors above 50 %, with the keys `with noise` and `without noise`."""
+        """Mean errors above 50 %, keyed by `with noise` and `without noise`."""
         rates = {"with noise": self.noisy.value, "without noise": self.clean.value}
         return {condition: rate for condition, rate in rates.items() if rate > 50}
 

@@ -56,7 +56,7 @@ def build_claims(
     *,
     is_smoke: bool = False,
 ) -> dict[str, Claim]:
-    """Judge all claims and return them by name.
+    """Judge all claims and return them keyed by name.
 
     `same_noise` is a variant of `scores`. In a smoke run, all claims are inconclusive.
     """

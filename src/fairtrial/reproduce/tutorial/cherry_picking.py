@@ -59,8 +59,9 @@ def build_cherry_picking(request: Request) -> PageSection:
 def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
     """Compute how often the given learner is best and how often it is significantly best, with 95 % limits.
 
-    All numbers of learners, available data sets and chosen data sets are simulated. Scores are independent and normal with
-    standard deviation 1. The given learner is as good as the others, or its mean is lower by half a standard deviation.
+    All combinations of the numbers of learners, available data sets and chosen data sets are simulated. Scores are independent
+    and normal with standard deviation 1. The given learner is as good as the others, or its mean is lower by half a standard
+    deviation.
     """
     import pandas as pd
 
@@ -139,7 +140,7 @@ def _compute_signed_rank_cdf(n: int) -> FloatArray:
 def judge_mediocre(frame: pd.DataFrame) -> Claim:
     """Judge whether the worst of k learners is best with a probability above 1/k on the data sets that favour it most.
 
-    These are 10 of 20 data sets. Without a choice of data sets, one of k equally good learners is best with probability 1/k.
+    Of 20 data sets, 10 are chosen. Without a choice, each of k equally good learners is best with probability 1/k.
     """
     rows = frame[(frame["available"] == 20) & (frame["chosen"] == 10) & (frame["learner is"] == _MEDIOCRE)]
     rates = {

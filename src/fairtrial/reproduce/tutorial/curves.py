@@ -465,7 +465,7 @@ def _scale_table(y_true: Any, y_pred: Any, all_true: Any) -> Any:
 
 
 def _draw_clouds(tables: Mapping[tuple[str, Any], Any], subtitle: str) -> Any:
-    """Draw one point per table at its numbers of errors on both classes.
+    """Draw one point per table, whose coordinates are the numbers of errors on both classes.
 
     For two classes, this projection is exact.
     """

@@ -1,4 +1,4 @@
-"""Worked examples of measures: limits of accuracy, precision and recall, then kappa, RMSE and the information score."""
+"""Worked examples: limitations of accuracy, precision and recall, then kappa, RMSE and the information score."""
 
 from __future__ import annotations
 

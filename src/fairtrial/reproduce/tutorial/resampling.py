@@ -173,7 +173,7 @@ def _draw_schemes(seed: int) -> Any:
 
 
 def build_permutation(data: Dataset, request: Request) -> PageSection:
-    """Test the accuracy of naive Bayes and of the majority class, with permuted and with randomly switched labels."""
+    """Test the accuracies of naive Bayes and of the majority class by permuting and by randomly switching the labels."""
     import pandas as pd
     from sklearn.dummy import DummyClassifier
 
@@ -232,13 +232,13 @@ def compute_switched_accuracies(learner: Any, data: Dataset, n_resamples: int, n
 
 
 def is_significant(p_value: float, n_resamples: int) -> bool | None:
-    """Return whether p is below 0.05 by its Monte Carlo interval; None if the interval contains 0.05."""
+    """Return whether p is below 0.05 according to its Monte Carlo interval; None if the interval contains 0.05."""
     low, high = compute_p_limits(p_value, n_resamples)
     return True if high < _ALPHA else False if low > _ALPHA else None
 
 
 def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
-    """Compute the 95 % Monte Carlo interval of the p-value for infinitely many resamples."""
+    """Compute a 95 % Monte Carlo interval for the p-value that infinitely many resamples would give."""
     from fairtrial.measures.intervals import compute_clopper_pearson_limits
 
     low, high = compute_clopper_pearson_limits(round(p_value * (n_resamples + 1)) - 1, n_resamples, 0.95)

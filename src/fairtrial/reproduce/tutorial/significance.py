@@ -1,4 +1,4 @@
-"""Worked examples of tests that compare two or several learners, and new runs on Labour."""
+"""Worked examples of tests that compare two or more learners, and new runs on Labour."""
 
 from __future__ import annotations
 

@@ -260,7 +260,10 @@ def _judge_nearest(errors: pd.DataFrame, statistic: str) -> Claim:
 
 
 def estimate_bias(errors: pd.DataFrame, scheme: str) -> IntervalEstimate:
-    """Estimate the bias over all problems and learners. Errors are first averaged within each replicate."""
+    """Estimate the mean bias over all problems and learners.
+
+    Errors are first averaged within each replicate.
+    """
     return estimate_mean(errors.groupby("replicate")[scheme].mean())
 
 
@@ -281,7 +284,7 @@ def judge_smaller(
 def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str) -> dict[str, IntervalEstimate]:
     """Estimate the statistic of the second scheme minus that of the first, for each problem and learner.
 
-    The keys of the result describe the problem, the learner and the numbers.
+    The keys of the result state the problem, the learner, both values and the difference.
     """
     compute = STATISTICS[statistic]
     gaps = {}
@@ -415,7 +418,7 @@ def _summarize_rejections(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def judge_repeated_tests(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
     """Judge six claims about tests of cross-validated accuracies.
 
-    The last two claims are judged by Bouckaert's tests, which the slide cites. The paired t test of all folds is a variant.
+    The last two claims are judged by Bouckaert's tests, which the slide cites. The paired t test over all folds is a variant.
     """
     schemes = "Bouckaert's variations of 10x10 cross-validation"
     stated = [

@@ -131,7 +131,7 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
 def judge_rows(n_agreeing: dict[str, int], n_weka: dict[str, int]) -> list[Claim]:
     """Judge each row of the measures table.
 
-    `n_weka` counts the numbers of WEKA 3.6.14 that agree with the printed row.
+    `n_weka` counts, for each row, the numbers from WEKA 3.6.14 that agree with the printed ones.
     """
     total = len(DIGITS)
     claims = []
@@ -237,7 +237,7 @@ def _build_printed_ranks() -> PageSection:
 
 
 def _rank(table: pd.DataFrame) -> RankTable:
-    """Rank the numbers after rounding to the printed digits."""
+    """Rank the numbers after rounding them to the printed digits."""
     from fairtrial.measures import rank_table
 
     return rank_table(table.round(DIGITS), directions=_DIRECTIONS)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Coordinator of a run: send the missing trials to an engine and store their records.
+"""The coordinator of a run, which sends the missing trials to an engine and stores their records.
 
 Only the coordinator writes to the results file.
 """
@@ -334,7 +334,7 @@ class SentChunk:
 class InFlight:
     """The chunks that an engine has received but not yet returned.
 
-    The function `datasets` returns a data set by its content hash. The function is called if a worker requests a data set.
+    If a worker requests a data set, the function `datasets` is called with the content hash and returns the data set.
     """
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
@@ -424,7 +424,7 @@ class InFlight:
         return answer  # type: ignore[no-any-return]
 
     def _handle_stopped(self, sent: SentChunk) -> None:
-        """Resend the trials of a chunk that have no record because their worker was stopped."""
+        """Resend the trials that have no record because their worker was stopped."""
         if sent.empty_returns < MAX_EMPTY_RETURNS:
             self._submit(sent)
         else:

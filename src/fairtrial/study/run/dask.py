@@ -164,7 +164,7 @@ def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
 
 
 class _ThreadCounter:
-    """Counts the threads of all workers. The count is updated every 5 seconds."""
+    """Counts the threads of all workers. The count is updated at most every 5 seconds."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

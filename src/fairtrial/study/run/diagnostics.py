@@ -60,22 +60,22 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """Create the failure of a trial whose process could not report it.
+        """Create a failure for a trial whose process could not report the failure itself.
 
-        The failure includes the printed output.
+        The failure includes the end of the printed output.
         """
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 
     @classmethod
     def from_timeout(cls, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """Create the failure of a trial that exceeded the time limit."""
+        """Create a failure for a trial that exceeded the time limit."""
         message = f"stopped at the time limit of {limits.time:g} s: raise limits.time"
         return cls.from_output("timeout", "TimeLimit", message, output)
 
     @classmethod
     def from_exit(cls, end: ProcessExit, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """Create the failure of a trial whose process ended before the trial was finished.
+        """Create a failure for a trial whose process exited before the trial finished.
 
         The status is `memory` if there is a memory limit and the output reports that memory ran out. Otherwise, the status is
         `crash`.
@@ -97,9 +97,9 @@ class TrialFailure:
 
 
 class TrialOutput(NamedTuple):
-    """The end of the output of a trial, and the stack trace that Python printed, if any.
+    """The end of a trial's output, and the stack trace that Python printed, if any.
 
-    Python prints a stack trace if the trial crashes or is stopped.
+    Python prints a stack trace if the trial crashes or exceeds the time limit.
     """
 
     log: str | None
@@ -109,7 +109,7 @@ class TrialOutput(NamedTuple):
     def parse(cls, text: str | None) -> TrialOutput:
         """Split text into output and stack trace.
 
-        The stack trace is returned without import folders in file paths and without the frames of the worker.
+        Import folders in file paths, and the frames of the worker, are removed from the stack trace.
 
         >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
         TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")

@@ -1,4 +1,4 @@
-"""Dry run: count the missing trials of a study and estimate their duration, without running them."""
+"""Dry run: count the missing trials of a study and estimate how long they will take."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def estimate(
     """Estimate how long the missing trials will take.
 
     `missing` contains the numbers of missing trials, with a row per data set and a column per learner (`StudyPlan.count`).
-    `times` maps pairs of data set hash and learner hash to the mean seconds and the number of stored trials.
+    `times` maps pairs of data set hash and learner hash to the mean time in seconds and the number of stored trials.
 
     If `tries` is True, each learner without stored times runs one trial on the data set of median size, without perturbation.
     The trial ends after 10 seconds, or at the time limit of the study if that limit is lower. The time that a worker takes to
@@ -310,7 +310,7 @@ def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> tuple[
 def _get_seconds(record: TrialRecord, time_limit: float) -> float:
     """Return the seconds that a trial took, or the time limit if the trial exceeded it.
 
-    Other failed trials are assumed to take the same time again.
+    A trial that failed for another reason is assumed to take the same time again.
     """
     if record.status == "timeout":
         return time_limit

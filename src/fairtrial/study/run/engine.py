@@ -66,12 +66,12 @@ class Engine:
     work: Work
     """Function that takes a chunk and its data set (or None), and returns trial records or a `DataRequest`."""
     workers: Callable[[], int]
-    """Returns the number of chunks that can run at once."""
+    """Function that returns the number of chunks that can run at once."""
     shutdown: Callable[[], None]
     is_gone: Callable[[], bool] = bool
-    """Returns whether the whole engine is lost."""
+    """Function that returns whether the whole engine is lost."""
     stop: Callable[[], None] = lambda: None
-    """Stops the running chunks of this engine, which then return the records of finished trials."""
+    """Function that stops the running chunks of this engine, which then return the records of finished trials."""
     loss_errors: tuple[type[BaseException], ...] = LOSS_ERRORS
     """Errors that indicate lost work, e.g. because a worker was killed."""
 
@@ -103,7 +103,8 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
         `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. If you pass an
         executor, you must close it yourself.
     jobs : int, optional
-        Number of chunks to run in parallel. Default: the number of usable cores.
+        Number of chunks to run in parallel. Default: the number of usable cores or, for an executor, its number of workers.
+        Not allowed for `dask://host:port`.
     packages : iterable of str
         Packages, in addition to `DECISIVE`, whose versions must be the same on all workers.
 
@@ -190,14 +191,14 @@ def count_usable_cores() -> int:
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """Runs chunks, possibly on other machines. Workers with different package versions are refused."""
+    """Runs chunks, possibly on other machines. Workers whose package versions differ are refused."""
 
     run: str
     versions: Mapping[str, str]
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Create the work of a new run.
+        """Create an instance for a new run.
 
         Workers must have the same versions of these packages, and of those in `DECISIVE`, as this process.
         """
@@ -238,7 +239,7 @@ def _get_version(name: str) -> str:
 
 
 def find_version_differences(expected: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
-    """Describe the differences between package versions, with one text per package.
+    """Describe the differences between package versions, with one string per differing package.
 
     >>> find_version_differences({"numpy": "2.3.1"}, {"numpy": "2.0.0"})
     ['numpy 2.0.0 instead of 2.3.1']

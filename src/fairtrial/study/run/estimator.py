@@ -46,7 +46,7 @@ class TrialLearner:
         self._bare = None if bare is None else PreparedEstimator(bare, is_bare=True)
 
     def make_estimator(self, seed: int) -> Any:
-        """Make an unfitted copy, with the seed in each `random_state` that the study does not set."""
+        """Make an unfitted copy, and set each `random_state` that the study leaves unset to the seed."""
         return self.as_declared.make_estimator(seed)
 
     def select_estimator(self, finite: bool) -> PreparedEstimator:
@@ -78,7 +78,7 @@ class PreparedEstimator:
         )
 
     def make_estimator(self, seed: int) -> Any:
-        """Make a copy, with the seed in each `random_state` that the study does not set."""
+        """Make a copy, and set each `random_state` that the study leaves unset to the seed."""
         estimator = deepcopy(self.prototype)
         for *owners, last in self._paths:
             owner = estimator
@@ -103,7 +103,7 @@ class PreparedEstimator:
 def hold_to_one_thread(estimator: Any) -> None:
     """Set the number of threads to 1 in an estimator and its components, unless the study sets it.
 
-    Otherwise, LightGBM, XGBoost and CatBoost use all cores, regardless of environment variables.
+    By default, LightGBM, XGBoost and CatBoost use all cores, regardless of environment variables.
     """
     for component in _iter_components(estimator, set()):
         if type(component).__module__.split(".")[0] in _ONE_THREAD_PACKAGES:

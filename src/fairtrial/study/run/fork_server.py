@@ -1,4 +1,4 @@
-"""Fork server: a process that imports all modules once and then forks worker processes.
+"""Fork server: a process that imports the modules of the workers once and then forks worker processes.
 
 This process also kills the process trees of workers and reports how workers exit.
 """
@@ -173,7 +173,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a worker and its process tree. Return how the worker exited, even if it exited earlier."""
+        """Kill a worker and its process tree. Return how the worker exited, even if it had already exited."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
@@ -194,7 +194,7 @@ class ForkServerClient:
         self._send_request(SHOW_STACK)
 
     def close(self, worker: int | None = None) -> None:
-        """End the fork server and its worker, by force if necessary. A forked copy of this process closes only its sockets."""
+        """End the fork server and its worker, by force if necessary. A forked copy of this process does not end them."""
         if self.control is not None:
             self.control.close()
         process, self._process, self.control = self._process, None, None
@@ -326,7 +326,7 @@ class ForkServer:
     def _check_worker(self) -> None:
         """Report the exit of the worker, if it has exited.
 
-        The worker stays a zombie until its process group is killed, so its process id is not reused.
+        If `waitid` is available, the worker stays a zombie until its process group is killed, so its process id is not reused.
         """
         if hasattr(os, "waitid"):
             if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
@@ -372,7 +372,7 @@ def adopt_orphans() -> None:
 
 
 def kill_orphans() -> None:
-    """Kill and reap all remaining children of this process."""
+    """Kill and reap all remaining children of this process (Linux only)."""
     while orphans := _list_children():
         for orphan in orphans:
             with suppress(ProcessLookupError, ChildProcessError):

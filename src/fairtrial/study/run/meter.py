@@ -73,12 +73,12 @@ def _read_status_peak() -> int:
 
 
 def _reset_peak() -> bool:
-    """Reset the peak memory, and return whether the system can do this."""
+    """Reset the peak memory. Return whether this succeeded."""
     return bool(_use_system_file("/proc/self/clear_refs", os.O_WRONLY, lambda file: os.write(file, _RESET_PEAK)))
 
 
 def _return_free_memory() -> None:
-    """Return freed memory to the system, if the C library can do this."""
+    """Return freed memory to the system if the C library supports this."""
     trim = _find_trim_function()
     if trim is not None:
         trim(0)
@@ -92,7 +92,7 @@ def _find_trim_function() -> Callable[[int], int] | None:
 
 
 def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any:
-    """Open a system file and call `action` on it. Return b"" if the file does not exist or is not accessible."""
+    """Open a system file and call `action` with its descriptor. Return b"" if the operating system reports an error."""
     # The file is opened each time. If it stayed open across a fork, it would still describe the parent process.
     try:
         file = os.open(path, flags)
@@ -133,7 +133,7 @@ class LoadMeter:
     def describe(self) -> dict[str, float]:
         """Return the mean load average (`load`) and the proportion of stolen CPU time (`steal`), if known.
 
-        CPU time is stolen if the host gives it to other virtual machines.
+        CPU time is stolen if the host assigns it to other virtual machines.
         """
         facts = {"load": sum(self._loads) / len(self._loads)} if self._loads else {}
         elapsed = [after - before for before, after in zip(self._times, _read_processor_times(), strict=False)]

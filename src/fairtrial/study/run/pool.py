@@ -3,7 +3,7 @@
 Each chunk uses one supervisor, and idle supervisors are kept for 10 seconds. Several runs can share a process or a cluster
 worker. Each run has an id, which is sent with its chunks. Ending a run stops only the chunks of this run.
 
-If a supervisor switches to another run, it gets a new worker process, so no state or outdated code of a learner is passed on.
+If a supervisor switches to another run, it gets a new worker process, so no learner state or outdated code is carried over.
 The supervisor keeps its fork server, because a new fork server takes about a second to start.
 """
 
@@ -66,7 +66,7 @@ class SupervisorPool:
         self._watched = False
 
     def run(self, run: str, chunk: Chunk, dataset: Dataset) -> list[TrialRecord]:
-        """Run a chunk and return its records. If the run is ended, return only the records of finished trials."""
+        """Run a chunk and return its records. If the run has ended, return only those of finished trials."""
         with self._lock:
             stop = self._get_stop_event(run)
         if stop.is_set():
@@ -158,7 +158,7 @@ class _IdleSupervisor(NamedTuple):
 
 
 class DatasetCache:
-    """A cache that finds data sets by their content hash.
+    """A cache of data sets, keyed by content hash.
 
     The number and the total size of the cached data sets are limited. The least recently used data sets are dropped first.
 

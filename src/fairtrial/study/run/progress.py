@@ -24,19 +24,19 @@ class RunSummary:
     Attributes
     ----------
     planned : int
-        Planned trials.
+        Number of planned trials.
     stored : int
-        Trials that earlier runs stored.
+        Number of trials that earlier runs stored.
     done : int
-        Trials of this run, including failed ones.
+        Number of trials that this run stored, including failed ones.
     failures : mapping of str to int
-        Failed trials of this run by status.
+        Number of failed trials of this run for each status.
     seconds : float
         Duration of this run.
     interrupted : bool
         Whether the run was interrupted before all trials were done.
     forgotten : int
-        Stored trials that were deleted before the run so that they could run again.
+        Number of stored trials that were deleted so that they could run again.
 
     Examples
     --------
@@ -252,7 +252,7 @@ class LiveProgress(LineProgress):
 
 
 class Rate:
-    """The number of trials per second, smoothed over about half a minute."""
+    """The rate in trials per second, smoothed over about half a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -51,7 +51,7 @@ def encode_frame(token: bytes, frame: Frame) -> bytes:
 
 
 class Inbox:
-    """Assembles messages from the pieces in which they arrive.
+    """A buffer that assembles messages from the pieces in which they arrive.
 
     >>> inbox = Inbox(bytes(16))
     >>> sent = encode_frame(bytes(16), Frame(READY, 7, b"yes"))

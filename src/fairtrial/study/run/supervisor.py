@@ -1,4 +1,4 @@
-"""Supervisor: run the trials of a chunk in a worker process, enforce limits, and record failures."""
+"""The supervisor, which runs the trials of a chunk in a worker process, enforces limits and records failures."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Supervisor:
                 self._processes.drop_after(error)
 
     def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[TrialRecord]:
-        """Run a chunk and return its records in order.
+        """Run a chunk and return its records in the order of its trials.
 
         If `stop` is set or the supervisor is closed, only the records of finished trials are returned.
         """
@@ -368,7 +368,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """Read a message from the fork server. If the worker has exited, also read the data that it sent before."""
+        """Read a message from the fork server. If the worker has exited, also read the data that it had sent."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -426,7 +426,7 @@ class ProcessPair:
         self._worker: WorkerConnection | None = None
 
     def is_stopped(self) -> bool:
-        """Whether the current work should stop."""
+        """Return whether the current work should stop."""
         return self.closing.is_set() or (self.stop is not None and self.stop.is_set())
 
     @property

@@ -51,7 +51,7 @@ class TrialData:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> TrialData:
-        """Convert a data set."""
+        """Convert a data set to the form that learners need."""
         frame, label = dataset.X, dataset.y
         matrix = _to_matrix(frame)
         codes = label.cat.codes.to_numpy().astype(np.intp)
@@ -126,7 +126,7 @@ class TrialSplit:
 
 
 def apply_condition(data: TrialData, rows: SplitRows, condition: Condition, seed: int) -> TrialSplit:
-    """Apply a condition to the training and test sets of a split. Each set has its own random numbers.
+    """Apply a condition to the training and test sets of a split. Random numbers are drawn separately for each set.
 
     >>> import fairtrial
     >>> rows = SplitRows(np.arange(0, 150, 2), np.arange(1, 150, 2), 0, 0)

@@ -109,7 +109,7 @@ def _reset_signals(log: int) -> None:
 
 
 class Worker:
-    """A worker that reads chunks from its link and sends the record of each trial as soon as the trial is finished."""
+    """A worker that receives chunks and sends the record of each trial as soon as the trial has finished."""
 
     def __init__(self, link: socket.socket, log: int, token: bytes) -> None:
         self._link, self._log, self._token = link, log, token
@@ -119,7 +119,7 @@ class Worker:
         self._number = 0
 
     def serve(self) -> None:
-        """Run chunks until the supervisor closes the link."""
+        """Run chunks until the supervisor closes the connection."""
         while True:
             while (frame := self._inbox.take()) is None:
                 piece = self._link.recv(_READ_BYTES)
@@ -268,7 +268,7 @@ class ProcessState:
 def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
     """Restore a resource limit as far as possible. Return whether it is fully restored.
 
-    A process can rarely raise a hard limit that was lowered.
+    Only a privileged process can raise a hard limit that was lowered.
     """
     current = resource.getrlimit(resource_id)
     if current == bounds:

@@ -130,7 +130,7 @@ def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> 
 
 
 def _build_instance(kind: Callable[..., Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build an instance of a class, or call a factory. For a parameter such as `*steps`, a list gives the arguments."""
+    """Build an instance of a class, or call a factory. For a parameter such as `*steps`, a list contains the arguments."""
     collector = ProblemCollector()
     values: dict[str, Any] = {}
     with collector.collect("parameters"):
@@ -295,7 +295,7 @@ def _build_ranges(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_grid_values(tuned: Tuned) -> None:
-    """Check that the learner or its sampler accepts each value of the grid."""
+    """Check that the learner or its sampler accepts each value in the grid and both limits of each range."""
     parameters = tuned.learner.get_params(deep=True)
     collector = ProblemCollector()
     for name, values in tuned.grid.items():

@@ -1,8 +1,8 @@
 """Rules for the code that a study file may run: installed classes and, if the user allows it, any other code.
 
 A study file may come from a stranger. Unless the user allows local code, the file can use only a few factories and the
-estimators, transformers, samplers and splitters of installed packages, and its parameters must not contain paths. Each import
-path is checked before anything is imported.
+estimators, transformers, samplers and splitters of installed packages. Its parameters must not contain paths. Each import path
+is checked before anything is imported.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PATH_WORDS = (
     *("cache", "cachedir", "checkpoint", "dir", "directory", "file", "filename", "folder", "memory", "path", "snapshot"),
     *("uri", "url"),
 )
-"""A parameter whose name contains one of these words can be a number, but neither text nor an object."""
+"""A parameter whose name contains one of these words must not contain text or objects."""
 
 _PATH_PARAMETERS = {
     "CatBoost": ("input_borders", "output_borders", "save_snapshot"),
@@ -54,7 +54,10 @@ _PATH_PARAMETERS = {
     "LightGBM models": ("input_model", "model_in", "model_input", "model_out", "model_output", "output_model"),
     "XGBoost": ("xgb_model",),
 }
-"""Parameters, by library, that contain paths although their names do not suggest it. `save_snapshot` is a Boolean."""
+"""Parameters, keyed by library, that contain paths although their names do not suggest it.
+
+`save_snapshot` is a Boolean that makes CatBoost write a file.
+"""
 
 _NOT_PATHS = ("path_method",)
 """Parameters of scikit-learn that do not contain paths although their names contain one of `_PATH_WORDS`."""
@@ -87,7 +90,7 @@ class CodePolicy:
         return self.load_class(path, *methods)
 
     def load_selector(self, path: str) -> Callable[..., Any]:
-        """Import `make_column_selector`."""
+        """Import `make_column_selector`. Refuse any other path."""
         if path != SELECTOR:
             raise InputError(f"selector must be {SELECTOR!r}, got {path!r}: correct it, or list the columns by name")
         return _import_attribute(path, *path.rpartition(".")[::2])  # type: ignore[no-any-return]
@@ -135,7 +138,7 @@ class CodePolicy:
 
 
 def _contains_path(parameter: str, value: Any) -> bool:
-    """Return whether a value contains text or an object. Numbers, Booleans and None cannot contain a path."""
+    """Return whether a value may contain or imply a path: text, an object, or a true `save_snapshot`."""
     if isinstance(value, Mapping):
         return value != {"value": "none"} and any(_contains_path(parameter, item) for item in value.values())
     if isinstance(value, (list, tuple)):
@@ -189,7 +192,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 def make_importable(folder: Path) -> Iterator[None]:
     """Temporarily append a folder to the import path.
 
-    Objects from modules in this folder are then pickled with their code.
+    Objects from modules that the block imports from this folder are later pickled with their code.
     """
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)
@@ -247,9 +250,9 @@ def check_installed(path: str, folder: Path | None = None) -> None:
 
 
 def _check_modules(path: str, modules: list[str], folder: Path) -> None:
-    """Check that each module of an import path would come from an installed package.
+    """Check that the modules of an import path come from an installed package.
 
-    Stop at the first regular package or module.
+    Modules below the first component that is not a namespace package are not checked.
     """
     name, trusted, actual = "", list_installed_folders(), None
     for part in modules:

@@ -229,12 +229,12 @@ def expand_data(value: Any) -> Any:
 
 
 def expand_data_set(value: Any) -> Any:
-    """Expand a data set, such as `"heart.csv"`, to a table with `set`. A table is not changed."""
+    """Expand a data set, such as `"heart.csv"`, to a table with `set`. A table is returned unchanged."""
     return {"set": value} if isinstance(value, str) else _check_table("a data set", value, "a path or a name of the catalogue")
 
 
 def expand_learners(value: Any) -> Any:
-    """Expand the learners, such as `["c45", "svc"]`, to a table of learners by name.
+    """Expand the learners, such as `["c45", "svc"]`, to a table keyed by name.
 
     >>> expand_learners({"c45": {}, "forest": "random-forest"})
     {'c45': {'learner': 'c45'}, 'forest': {'learner': 'random-forest'}}
@@ -244,7 +244,7 @@ def expand_learners(value: Any) -> Any:
 
 
 def expand_conditions(value: Any) -> Any:
-    """Expand the conditions to a table of conditions by name. The default is clean data.
+    """Expand the conditions to a table keyed by name. The default is clean data.
 
     >>> expand_conditions({"class-noise": [0, 0.1]})
     {'class-noise': {'condition': 'class-noise', 'level': [0, 0.1]}}

@@ -51,7 +51,7 @@ class ProblemCollector:
 
     @contextmanager
     def collect(self, *key_path: str | int) -> Iterator[None]:
-        """Collect any error raised in the block, and assign the given location to it."""
+        """Collect any FairtrialError raised in the block, and prefix the location of each problem with the given one."""
         try:
             yield
         except FairtrialError as error:

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class NamedData:
-    """A data set with its name in the study, and with its given splits, if any.
+    """A data set with its name in the study and its given splits, if any.
 
     `guessed_target` is True if the last column is used as the class, because neither the study nor the file names the class
     column.
@@ -274,7 +274,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
 
 
 def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
-    """Build all conditions in order. Clean data occur at most once. Return the conditions and all problems."""
+    """Build all conditions in order. The clean condition occurs at most once. Return the conditions and all problems."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
@@ -419,8 +419,8 @@ def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
 def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
     """Call `make` with options, and collect all problems.
 
-    If `make` refuses an option, the option is dropped, and `make` is called again, unless the option is in `needed`. Later
-    messages about a dropped option are ignored.
+    If `make` refuses an option, the option is dropped and `make` is called again, unless the option is in `needed`. A later
+    message that mentions a dropped option is discarded and ends the collection.
 
     >>> def half(options):
     ...     for name, value in options.items():

@@ -78,7 +78,7 @@ class Scheme:
 
     @property
     def draws(self) -> bool:
-        """Whether each repeat gives different splits."""
+        """Whether the splits differ between repeats."""
         return self.splitter is not None and self.splitter._is_random
 
     def check(self, name: str, dataset: Dataset, given_splits: Splits | None) -> None:
@@ -117,7 +117,7 @@ class Scheme:
         return type(self.splitter.splitter).__name__ if isinstance(self.splitter, ScikitLearnSplitter) else self.name
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of one repeat. If one draw contains several repeats, they are numbered separately."""
+        """Draw the splits of one repeat. Repeats within one draw are numbered consecutively over all draws."""
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")

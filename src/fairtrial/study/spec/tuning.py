@@ -191,7 +191,6 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return tried, np.flatnonzero(last == np.max(last)).tolist()
 
     def _build_search(self, options: dict[str, Any], seed: int) -> Any:
-        """Build the scikit-learn search."""
         from sklearn.experimental import enable_halving_search_cv  # noqa: F401  # makes the next import possible
         from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, HalvingRandomSearchCV, RandomizedSearchCV
 
@@ -240,7 +239,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return tried, list(range(len(tried)))
 
     def _score(self, learner: Any, X: Any, y: Any) -> float:
-        """Score a fitted learner. Greater is better."""
+        """Score a fitted learner. Higher scores are better."""
         learner.abstention_ = find_abstention_label(learner)  # read by the scorer
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
