@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fairtrial.measures import registry
 from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.results.selection import CLEAN, format_condition
+from fairtrial.study.results.selection import CLEAN, format_condition, format_measure_name as format_measure_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,15 +30,6 @@ def get_verdict_measure_name(results: Results) -> str:
     declared = results.archive.declaration.get("verdict")
     chosen = declared.get("measure") if isinstance(declared, Mapping) else None
     return str(chosen or results.measures[0])
-
-
-def format_measure_name(measure: str) -> str:
-    """Return the display name of a measure.
-
-    >>> format_measure_name("balanced_accuracy"), format_measure_name("auc"), format_measure_name("my_measure")
-    ('balanced accuracy', 'AUC', 'my measure')
-    """
-    return registry[measure].display_name if measure in registry else measure.replace("_", " ")
 
 
 def find_best_names(values: pd.Series[float], better: str) -> list[str]:

@@ -14,6 +14,7 @@ from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
 from fairtrial._text import join_names
 from fairtrial.errors import InputError
+from fairtrial.measures import registry
 from fairtrial.resampling import Splitter
 from fairtrial.resampling.splitter import schemes
 from fairtrial.study.archive import Archive, ConditionFacts, get_scheme_name
@@ -100,6 +101,15 @@ def format_condition(condition: ConditionFacts) -> str:
     """
     level = get_level(condition)
     return condition.name if condition.name == CLEAN or isnan(level) else f"{condition.name} {level:g}"
+
+
+def format_measure_name(measure: str) -> str:
+    """Return the display name of a measure.
+
+    >>> format_measure_name("balanced_accuracy"), format_measure_name("auc"), format_measure_name("my_measure")
+    ('balanced accuracy', 'AUC', 'my measure')
+    """
+    return registry[measure].display_name if measure in registry else measure.replace("_", " ")
 
 
 def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:

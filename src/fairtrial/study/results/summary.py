@@ -29,7 +29,14 @@ from fairtrial._text import (
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.study.archive import Archive, ConditionFacts, find_run_state
 from fairtrial.study.records import FAILURES
-from fairtrial.study.results.selection import CLEAN, choose_condition, format_condition, mask_condition, mask_failed
+from fairtrial.study.results.selection import (
+    CLEAN,
+    choose_condition,
+    format_condition,
+    format_measure_name,
+    mask_condition,
+    mask_failed,
+)
 from fairtrial.study.results.stacking import SplitGrid
 from fairtrial.study.store.archive import StoreArchive
 
@@ -130,14 +137,17 @@ class ResultSummary:
         return [render(Finding.of("means_with_missing_datasets"))] if has_missing else []
 
     def __str__(self) -> str:
-        tables = ["\n".join([name, *_format_means(table)]) for name, table in self.means.items()]
+        tables = ["\n".join([format_measure_name(name), *_format_means(table)]) for name, table in self.means.items()]
         notes = "\n".join([*self._list_footnotes(), *self.notes])
         raised = [line for text in self.raised_checks for line in wrap_item(collapse_whitespace(text), "!")]
         parts = ["\n".join([*self._format_answer_lines(), *raised]), self.title, *tables, notes]
         return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
-        tables = [f"<h4>{escape(name)}</h4>{format_html_table(table, index=True)}" for name, table in self.means.items()]
+        tables = [
+            f"<h4>{escape(format_measure_name(name))}</h4>{format_html_table(table, index=True)}"
+            for name, table in self.means.items()
+        ]
         paragraphs = "".join(
             f"<p>{escape(text)}</p>" for text in (*self.details, *(f"! {text}" for text in self.raised_checks))
         )
