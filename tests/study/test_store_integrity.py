@@ -320,7 +320,7 @@ def test_forgotten_trials_run_again(path, expected):
         forget_trials(path, "bayes", dataset="third")
     assert forget_trials(path, "bayes", dataset="second") == 15
     result = call("forget", path, "--learner", "tree-1")
-    assert "30 trials of tree-1 forgotten" in result.output
+    assert "30 trials of tree-1 deleted; fairtrial run repeats them" in result.output
     engine = Answering()
     assert run_study(STUDY, path, engine=engine, progress=False).done == 45
     assert compute_digest(path) == expected["digest"]
