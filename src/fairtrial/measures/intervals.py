@@ -166,10 +166,11 @@ def _compute_logistic(x: float) -> float:
 _MAX_CLUSTER_CELLS = 1 << 26
 # With two clusters, the raised confidence level of a bootstrap interval could be rounded to 1.
 _MAX_LEVEL = 1 - 1e-9
-_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLUSTER = "all rows are in one cluster, so the confidence limits are undefined"
 
 WITHOUT_LIMITS = {
-    "calibration_error": "no limits, because the estimate is biased upwards and bootstrap samples are biased even more"
+    "calibration_error": "no confidence limits, because the estimate is biased upwards and bootstrap estimates are biased even "
+    "more"
 }
 """Measures without confidence limits, and the reasons. Bootstrap limits of the calibration error are not valid."""
 
@@ -470,8 +471,7 @@ class BoundMeasure:
         return np.asarray(self.measure.formula(self.rows, **params), dtype=np.float64)
 
     def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the numerator and denominator of a proportion for each cluster, or None if the tables need too much memory.
-        """
+        """Return the numerator and denominator of a proportion for each cluster, or None if the tables need too much memory."""
         _check.check_same_length(y_true=self.rows.true, cluster=clusters)
         if not isinstance(self.measure, LabelMeasure):
             successes = np.bincount(clusters, self._list_successes()).astype(np.float64)
@@ -681,7 +681,7 @@ def _build_bootstrap_interval(
     if np.isnan(estimate) or not len(defined):
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
     if not bootstrap.compute_distances(defined, estimate).any():
-        notes.append("all resamples are equal, so the limits do not apply to new cases")
+        notes.append("all resamples are equal, so the confidence limits do not apply to new cases")
         if plan.method == "bca":
             warn_fallback(f"{name}: {notes[-1]}")
         return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))
