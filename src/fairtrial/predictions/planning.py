@@ -253,7 +253,7 @@ def _compute_logits(model: InMemoryModel) -> Any:
     is_certain = (probabilities <= 0) | (probabilities >= 1)
     if is_certain.any():
         raise InputError(
-            f"probabilities must be above 0 and below 1 for the calibration slope, got 0 or 1 in "
+            "probabilities must be above 0 and below 1 for the calibration slope, got 0 or 1 in "
             f"{format_count(int(is_certain.sum()), 'row')} of {model.name!r}: clip them, e.g. to 0.001 and 0.999"
         )
     return logit(probabilities)

@@ -1006,7 +1006,8 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
         problem = "a missing score" if np.isnan(values[line]) else f"{values[line]}"
         raise InputError(
             f"scores of {subject} must be finite numbers, got {problem} in column {column!r} at row {row_ids[line]!r} "
-            f"({format_count(int(bad.sum()), 'such line')}): add the scores, or pass {name_argument('drop_missing', 'True')}"
+            f"({format_count(int(bad.sum()), 'such line')}): enter finite scores, or "
+            f"pass {name_argument('drop_missing', 'True')}"
         )
     return values
 

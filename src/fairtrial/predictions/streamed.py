@@ -1428,7 +1428,7 @@ def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: 
         if n_present and n_finite < rows:
             raise InputError(
                 f"scores of {subject} must be finite numbers, got {format_count(rows - n_finite, 'invalid line')} in "
-                f"column {column!r}: add the scores, or pass {name_argument('drop_missing', 'True')}"
+                f"column {column!r}: enter finite scores, or pass {name_argument('drop_missing', 'True')}"
             )
         if n_present:
             columns[text] = column
