@@ -428,11 +428,13 @@ def test_a_check_that_changes_the_conclusion_is_in_the_answer():
     (badge,) = [highlight for highlight in build_answer(results).highlights if highlight.title.startswith("FT015")]
     assert badge.section == "checks"
     (warning,) = checks.build_section(describe_source(results)).highlights[:1]
-    assert f"adjusted {2 * 2 / 2**6:.3g}" in warning.text  # Holm: twice the p-value of six differences with the same sign
+    assert (
+        f"{2 * 2 / 2**6:.3g} after adjustment" in warning.text
+    )  # Holm: twice the p-value of six differences with the same sign
     # The text of the results has the same lines as the command line.
     answer = str(results).split("\n\n")[0]
     assert "\n! FT015: " in answer
-    assert f"adjusted {2 * 2 / 2**6:.3g}" in " ".join(answer.split())
+    assert f"{2 * 2 / 2**6:.3g} after adjustment" in " ".join(answer.split())
     assert "! FT015: " in results.summary().format_short()
     assert "FT015" in results._repr_html_()
 
