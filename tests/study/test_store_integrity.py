@@ -304,7 +304,7 @@ def test_results_file_that_disappears_stops_the_run_and_is_recovered(tmp_path, h
         store.check()
         (n_trials,) = store.count_by_status().values()
     assert n_trials >= N_TRIALS // 2
-    assert f"its {n_trials} trials are in {recovered}" in str(stopped.value)
+    assert f"{recovered} contains its {n_trials} trials" in str(stopped.value)
     assert path.exists() == (how == "replace")
     summary = run_study(STUDY, recovered, engine=Answering(), progress=False)
     assert (summary.stored, summary.left) == (n_trials, 0)
