@@ -148,9 +148,12 @@ def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     array = _check_array(name, values)
     if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > _LARGEST_INTEGER:
         largest = int(array.max()) if int(array.max()) > _LARGEST_INTEGER else int(array.min())
-        raise InputError(f"{name} must lie within +-2^53 to be exact, got {largest}: subtract a constant or pass floats")
+        raise InputError(
+            f"integers in {name} must be between -2^53 and 2^53, because floats cannot represent all larger integers, "
+            f"got {largest}: subtract a constant or pass floats"
+        )
     if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(isinstance(value, str) for value in array.ravel())):
-        raise InputError(f"{name} must contain numbers, got {_find_non_number(array)!r}: convert it first")
+        raise InputError(f"{name} must contain numbers, got {_find_non_number(array)!r}: convert it to a number")
     try:
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
@@ -214,7 +217,7 @@ def check_magnitude(name: str, array: FloatArray) -> None:
     largest = float(np.abs(array).max(initial=0.0))
     if largest > _LARGEST or 0 < largest < 1 / _LARGEST:
         limits = f"{1 / _LARGEST:g} and {_LARGEST:g}"
-        raise InputError(f"{name} must lie between {limits} in absolute value, got {largest:g}: rescale the values")
+        raise InputError(f"{name} must be 0 or between {limits} in absolute value, got {largest:g}: rescale the values")
 
 
 def drop_zero_weights(
@@ -366,7 +369,7 @@ def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray
     try:
         names, codes = np.unique(values, return_inverse=True)
     except TypeError:
-        raise InputError("labels must be of one type, got a mixture: convert them") from None
+        raise InputError("labels must be of one type, got several: convert them to one type") from None
     return names, codes.astype(np.intp).reshape(-1)
 
 

@@ -175,7 +175,7 @@ def render_exceptions(ranking: Ranking) -> str:
     """
     undecided = ""
     if len(ranking.names) > 1 and ranking.undecidable is None and ranking.undecided:
-        undecided = f"No test was possible for {ranking.names[0]} and {join_names(ranking.undecided)}."
+        undecided = f"No test of {ranking.names[0]} against {join_names(ranking.undecided, conjunction='or')} was possible."
     return " ".join(filter(None, [_render_reversed(ranking), undecided]))
 
 
@@ -296,8 +296,8 @@ def _render_best(ranking: Ranking, scope: str, noun: str) -> list[str]:
         sentences.append(_render_worse(ranking, noun))
     sentences += [_render_reversed(ranking), _render_other_pairs(ranking)]
     if ranking.undecided:
-        others = join_names(ranking.undecided)
-        sentences.append(f"No test was possible for {join_names(ranking.best[:1])} and {others}.")
+        others = join_names(ranking.undecided, conjunction="or")
+        sentences.append(f"No test of {join_names(ranking.best[:1])} against {others} was possible.")
     return sentences
 
 
@@ -413,7 +413,7 @@ def _render_control(ranking: Ranking, scope: str, noun: str) -> list[str]:
     if similar:
         sentences.append(f"There is no significant difference between {control} and {join_names(similar, conjunction='or')}.")
     if undecided:
-        sentences.append(f"No test was possible for {join_names(undecided)}.")
+        sentences.append(f"No test of {control} against {join_names(undecided, conjunction='or')} was possible.")
     return sentences
 
 
@@ -495,28 +495,28 @@ TEMPLATES |= {
         "{test}: P({first} better) = {p_first:.3f}, P(difference within {rope:g}) = {p_rope:.3f}, "
         "P({second} better) = {p_second:.3f}."
     ),
-    "posterior_undefined": "{test}: undefined.",
+    "posterior_undefined": "{test}: the probabilities are undefined.",
     "margin_decision": (
         "{first} is {decision} to {second} ({measure} {difference:difference}, {interval:interval}, margin {margin:g})."
     ),
     "margin_not_equivalent": (
-        "{first} is {decision} to {second} but not equivalent ({measure} {difference:difference}, {interval:interval}, "
-        "margin {margin:g})."
+        "{first} is {decision} to {second}, but equivalence is not shown ({measure} {difference:difference}, "
+        "{interval:interval}, margin {margin:g})."
     ),
     "margin_inconclusive": (
         "{first} against {second}: inconclusive ({measure} {difference:difference}, {interval:interval}, margin {margin:g})."
     ),
     "margin_inconclusive_needed": (
         "{first} against {second}: inconclusive ({measure} {difference:difference}, {interval:interval}, margin {margin:g}). "
-        "About {needed:,} {units} would decide."
+        "A decision would need about {needed:,} {units}."
     ),
     "margin_inconclusive_always": (
         "{first} against {second}: inconclusive ({measure} {difference:difference}, {interval:interval}, margin {margin:g}). "
-        "More {units} would not decide."
+        "More {units} would not allow a decision."
     ),
     "margin_few_units": (
         "{first} against {second}: inconclusive (margin {margin:g}), because {n} {units} are too few for {level:percent} "
-        "confidence limits. About {needed:,} would decide."
+        "confidence limits. A decision would need about {needed:,}."
     ),
     "margin_undefined": ("{first} against {second}: inconclusive (margin {margin:g}), because the differences do not vary."),
     "omnibus_without_pairs": "the {nouns} differ overall, but no single pair differs significantly.",
@@ -524,7 +524,7 @@ TEMPLATES |= {
         "the overall test is not significant, although some pairs are: interpret these pairs with caution."
     ),
     "no_verdict": "there is no verdict {where}.",
-    "rank_reversal": "{where}, {first} ranks first and {former} falls to {rank}{difference}.",
+    "rank_reversal": "{where}, {first} ranks first and {former} ranks {rank}{difference}.",
     "pair_difference": (
         "the mean difference is {difference:number} ({interval:interval}); {first} is better on {wins} of {units}."
     ),
@@ -564,54 +564,59 @@ TEMPLATES |= {
         "{n:count data set} {n:is} too few to check the assumptions of a parametric test: ranks are compared."
     ),
     "cannot_decide": (
-        "which {nouns} differ cannot be decided: with {n:count data set}, even the smallest possible adjusted p-value is not "
-        "significant ({smallest:p}). At least {needed:count data set} on which the {nouns} differ are needed."
+        "it cannot be decided which {nouns} differ: with {n:count data set}, even the smallest possible adjusted p-value is "
+        "not significant ({smallest:p}). At least {needed:count data set} on which the {nouns} differ are needed."
     ),
     "posthoc_cannot_decide": (
         "no pair can be decided: with {n:count data set}, even the smallest possible adjusted p-value is not significant "
         "({smallest:p}). Add data sets."
     ),
     "finner_error": (
-        "Finner does not control the family-wise error if some {nouns} differ (14 % instead of 5 % in an example). "
-        "Use it only to repeat a study, and Holm or Bergmann-Hommel otherwise."
+        "Finner does not control the family-wise error rate if some {nouns} differ (14 % instead of 5 % in an example). "
+        "Use it only to reproduce a published study; otherwise, use Holm or Bergmann-Hommel."
     ),
     "false_discovery_rate": (
-        "{method} controls the expected proportion of wrong claims among all claims, not the probability of any wrong claim."
+        "{method} controls the false discovery rate (the expected proportion of false positives among the significant pairs), "
+        "not the family-wise error rate (the probability of at least one false positive)."
     ),
-    "sign_test": "the sign test, which counts wins only, gives {p:p}.",
+    "sign_test": "the sign test, which ignores the size of the differences, gives {p:p}.",
     "asymmetric_differences": (
         "the differences are strongly asymmetric (skewness {skewness:.2g}): the Wilcoxon test does not compare medians here; "
         "the sign test does."
     ),
     "asymmetric_margins": (
-        "the differences are strongly asymmetric for {pairs:count pair} ({pairs}), but {limits} limits assume {shape} "
-        "differences: wrong decisions at the margin are more frequent than stated."
+        "the differences are strongly asymmetric for {pairs:count pair} ({pairs}), but {limits} confidence limits assume "
+        "{shape} differences: the error rate of decisions at the margin may exceed alpha."
     ),
     "margin_disagreement": (
-        "the limits at the margin and the p-values disagree about {pairs:count pair} ({pairs}): the limits ({test}) are "
-        "adjusted over {m:count pair} by Bonferroni, the p-values ({p_test}) by {adjustment}."
+        "confidence limits and p-values lead to different conclusions for {pairs:count pair} ({pairs}). The limits ({test}) "
+        "are adjusted over {m:count pair} by Bonferroni; the p-values ({p_test}) are adjusted by {adjustment}."
+    ),
+    "margin_disagreement_unadjusted": (
+        "confidence limits and p-values lead to different conclusions for {pairs:count pair} ({pairs}). The limits ({test}) "
+        "are adjusted over {m:count pair} by Bonferroni; the p-values ({p_test}) are not adjusted."
     ),
     "margin_disagreement_ties": (
-        "the limits at the margin and the p-value disagree: with equal scores or ties, the limits are conservative."
+        "confidence limits and p-value lead to different conclusions: with equal scores or ties, the limits are conservative."
     ),
     "margin_disagreement_f": (
-        "the limits at the margin and the p-value disagree: the limits are those of the 5x2 cv t test, the p-value is that of "
-        "the F test."
+        "confidence limits and p-value lead to different conclusions: the limits are those of the 5x2 cv t test, and the "
+        "p-value is that of the F test."
     ),
     "asymmetric_margin": (
-        "the differences are strongly asymmetric (skewness {skewness:.2g}), but {limits} limits assume {shape} differences: "
-        "wrong decisions at the margin are more frequent than stated."
+        "the differences are strongly asymmetric (skewness {skewness:.2g}), but {limits} confidence limits assume {shape} "
+        "differences: the error rate of decisions at the margin may exceed alpha."
     ),
     "cannot_decide_pair": (
-        "whether {first} and {second} differ cannot be decided: with {n:count data set} on which their scores differ, even the "
-        "smallest possible p-value is not significant ({smallest:p}). At least {needed} such data sets are needed."
+        "it cannot be decided whether {first} and {second} differ: with {n:count data set} on which their scores differ, even "
+        "the smallest possible p-value is not significant ({smallest:p}). At least {needed} such data sets are needed."
     ),
     "f_without_direction": (
-        "the 5x2 cv F test ({p:p}) has no direction. A winner is named only if the 5x2 cv t interval excludes zero: the "
-        "p-value of the pair is that of the interval."
+        "the 5x2 cv F test ({p:p}) does not show which {noun} is better. A winner is named only if the 5x2 cv t interval also "
+        "excludes zero. The p-value of the pair is the larger of those of the F test and the t test."
     ),
     "same_scores_of_pair": "{first} and {second} have the same score on every split.",
-    "adjusted_interval": "the interval of the effect size has the level that matches the adjusted p-value.",
+    "adjusted_interval": "the confidence level of the effect size interval is adjusted to match the adjusted p-value.",
 }
 
 TEMPLATES |= {
@@ -631,11 +636,11 @@ TEMPLATES |= {
     "direction_requested": "as requested, {size} scores are better.",
     "direction_of_measure": "for {measure}, {size} scores are better.",
     "direction_default": "larger scores are assumed to be better (if not, pass <better=min>).",
-    "summary_rows": "left out {rows:count row} ({rows:quoted}): a summary of the others is not a data set.",
-    "summary_columns": "left out {columns:count column} ({columns:quoted}): a summary of the others is not a {noun}.",
+    "summary_rows": "left out {rows:count row} ({rows:quoted}): summaries of other rows are not data sets.",
+    "summary_columns": "left out {columns:count column} ({columns:quoted}): summaries of other columns are not {nouns}.",
     "count_columns": "left out {columns:count column} ({columns:quoted}): counts are not scores of a {noun}.",
     "other_columns": "left out {columns:count column} ({columns:quoted}): not named like a {noun}.",
-    "same_test_set": "all runs have the same test rows: the result does not cover other training or test rows.",
+    "same_test_set": "all runs have the same test rows: the result does not generalize to other training or test rows.",
     "missing_splits": "left out {splits:count split} on which some {nouns} have no score.",
     "missing_datasets": "left out {datasets:count data set} with missing scores ({datasets}).",
     "missing_datasets_fewer": (
@@ -647,7 +652,7 @@ TEMPLATES |= {
     ),
     "missing_scores_bias": "if scores are missing because a {noun} failed, leaving them out favours that {noun}.",
     "averaged_splits": (
-        "repeats and folds of a data set are not independent: their mean is one score, so n is {datasets} data sets, not "
+        "repeats and folds of a data set are not independent, so their scores are averaged: n is {datasets} data sets, not "
         "{splits} splits."
     ),
     "rank_test_default": "rank-based test, the default.",
@@ -682,7 +687,7 @@ TEMPLATES |= {
     ),
     "test_corrected_t": (
         "the corrected resampled t test (Nadeau-Bengio) allows for the overlap of {n:count split} of one data set; "
-        "each test set has {fraction:.3g} of the rows."
+        "each test set contains {fraction:percent} of the rows."
     ),
     "posthoc_bergmann": (
         "Bergmann-Hommel adjusts the p-values of all pairs. It is more powerful than Holm and Shaffer and feasible up to "
@@ -696,10 +701,10 @@ TEMPLATES |= {
     "posthoc_tukey": "Tukey's test compares all pairs after ANOVA.",
     "posthoc_dunnett": "Dunnett's test compares each {noun} with the control after ANOVA.",
     "posthoc_test": "each pair is compared by this test: {test}.",
-    "posthoc_gate": "with so few data sets a pair can be significant only if the overall test is (closed testing).",
+    "posthoc_gate": "with so few data sets, a pair can be significant only if the overall test is (closed testing).",
     "posthoc_no_gate": "the pairs are decided by their adjusted p-values, whether or not the overall test is significant.",
     "posthoc_requested": "the p-values are adjusted by {method} (as requested).",
-    "posthoc_unadjusted": "the p-values are not adjusted (as requested): some pairs will be significant by chance.",
+    "posthoc_unadjusted": "the p-values are not adjusted (as requested): some pairs may be significant by chance.",
     "posthoc_replaced": "{method} needs ANOVA, so it is not used.",
     "posthoc_unused": "no post-hoc procedure is needed for one comparison ({method} is ignored).",
     "rope_used": "{test} estimates the probability of practical equivalence (differences within {rope:g}).",
@@ -737,7 +742,8 @@ TEMPLATES |= {
     "FT003": "class {label!r} has only {rows:count row}: rates of this class are imprecise. Add rows of this class.",
     "few_rows": "only {rows:count row}: intervals are wide and tests have little power. Add rows.",
     "FT008": (
-        "{test}: {datasets:count data set} with differences, at least {limit} needed. Restrict conclusions to these data sets."
+        "{test}: {datasets:count data set} with differences, but at least {limit} are needed. Restrict conclusions to these "
+        "data sets."
     ),
 }
 
@@ -745,24 +751,25 @@ TEMPLATES |= {
 TEMPLATES |= {
     "approximate_ranks": "approximate: ranks are interpolated between {marks:,} scores of the rarer class.",
     "average_precision_differs": (
-        "only {proportion:percent} of the rows are {label!r}{datasets:on}, and {models} has the highest average precision: to "
-        "compare models by it, pass <measures=average_precision>."
+        "average precision ranks a different model first than AUC{datasets:on}: {models}. Only {proportion:percent} of the "
+        "rows are {label!r}; to compare models by average precision, pass <measures=average_precision>."
     ),
     "below_chance": ("the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."),
     "binary_only": (
-        "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>)."
+        "{measures} {measures:is} omitted{datasets:on}, because there are more than two classes and no positive class (pass "
+        "<positive=LABEL>)."
     ),
     "class_never_predicted": (
         "{models} never predict{models:s} {label!r}{datasets:on}: the precision of this class is undefined."
     ),
     "class_order": (
-        "{measures} {measures:is} computed with the classes in sort order{datasets:on} ({classes}): if this is not their "
-        "order, rename the classes, e.g. '1 low'."
+        "{measures} {measures:is} computed with the classes in sort order{datasets:on} ({classes}): if this order is wrong, "
+        "rename the classes, e.g. '1 low'."
     ),
     "class_without_rows": "class {label!r} has scores but no rows{datasets:on}.",
     "count_intervals": (
-        "more than {limit:,} rows: intervals are computed from counts, or as percentile intervals from "
-        "{resamples:count resample}."
+        "more than {limit:,} rows: intervals are computed by faster methods (closed formulas, resampled counts, or the "
+        "percentile bootstrap with {resamples:count resample})."
     ),
     "delong_approximate": (
         "the DeLong test is approximate{datasets:on}: ranks are interpolated between {marks:,} scores of the rarer class."
@@ -786,7 +793,7 @@ TEMPLATES |= {
         "the interval of {first} - {second}{scope} excludes zero, but the difference is not significant: p is adjusted, but "
         "the interval is not."
     ),
-    "inverted_pair": "no difference from {models} can be decided, because the scores of {models} look inverted.",
+    "inverted_pair": "no comparison with {models} can be decided, because the scores of {models} look inverted.",
     "labels_of_file": "the predicted labels of {models} come from the file.",
     "label_rule": "predicted labels of {models}{datasets:on}: {rule}.",
     "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
@@ -794,22 +801,23 @@ TEMPLATES |= {
     "labels_from_threshold": "labels of {models}{datasets:on}: positive if the score is at least {threshold:number}.",
     "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
     "gap_few_cases": (
-        "no limits: {measure} counts only {cases} (rows or clusters) in the {subject}, but needs at least {needed}"
+        "no confidence limits: {measure} depends on only {cases} (rows or clusters) in the {subject}, but at least {needed} "
+        "are needed"
     ),
-    "gap_many_rows": "no limits: the jackknife of {measure} takes too long with more than {limit:count row}",
-    "gap_streamed": "no limits: weighted or clustered rows must be in memory, but the file is streamed",
+    "gap_many_rows": "no confidence limits: the jackknife of {measure} takes too long with more than {limit:count row}",
+    "gap_streamed": "no confidence limits: for weighted or clustered rows, they cannot be computed from a streamed file",
     "gap_undefined": "{measure} of the {subject} is undefined because {reason}",
-    "gap_without_limits": "no limits: {measure} has no standard error here",
+    "gap_without_limits": "no confidence limits: there is no standard error of {measure} for these rows",
     "gaps_in_other_measures": (
         "{condition}there are significant gaps in other measures (p adjusted over {measures:count measure}): {gaps}{more}."
     ),
     "gaps_none": "{condition}no subgroup differs significantly from the rest in {measure} (largest {tested}: {gap}).",
-    "gaps_significant": "{condition}{measure} differs significantly from the rest for {gap}{counts}.",
+    "gaps_significant": "{condition}{measure} differs significantly between a subgroup and the rest: {gap}{counts}.",
     "untested_gap_few_cases": "there are too few cases (rows or clusters) in the subgroups or in the rest",
     "untested_gap_many_rows": "the jackknife of {measure} takes too long with more than {limit:count row}",
-    "untested_gap_streamed": "weighted or clustered rows must be in memory, but the file is streamed",
-    "untested_gap_without_limits": "no standard error of {measure} is known here",
-    "gaps_undecided": "no gap between a subgroup and the rest in {measure} can be tested: {reason}.",
+    "untested_gap_streamed": "this test of weighted or clustered rows is not possible for a streamed file",
+    "untested_gap_without_limits": "there is no standard error of {measure} for these rows",
+    "gaps_undecided": "gaps in {measure} between subgroups and the rest cannot be tested: {reason}.",
     "many_subgroups": (
         "column {column!r} has {subgroups:,} values, too many for subgroups: it is ignored. Merge them into at most {limit} "
         "subgroups, e.g. age into age bands."
@@ -819,9 +827,10 @@ TEMPLATES |= {
         "{models} {models:has} no label for {missing:,} of {rows:count row}{datasets:on}: missing labels count as errors."
     ),
     "no_labels": (
-        "no predicted labels for {models}{datasets:on}, and all scores have the same sign: measures of labels are omitted."
+        "no predicted labels for {models}{datasets:on}, and all scores have the same sign: measures of predicted labels are "
+        "omitted."
     ),
-    "no_test": "no test of {measure} is possible here: whether one model is better cannot be decided.",
+    "no_test": "no test of {measure} is possible here, so it cannot be decided whether one model is better.",
     "no_comparison": "no comparison over {units}: {reason}.",
     "not_probabilities": (
         "scores of {models}{datasets:on} do not sum to 1 (off by up to {deviation:.3g}): they are not treated as "
@@ -832,13 +841,17 @@ TEMPLATES |= {
         "{common:count common row}."
     ),
     "percentages": "the values of {columns:quoted} were read as percentages: 96.5% is 0.965.",
-    "permutation_omitted": "more than {limit:,} rows: the permutation test is omitted, because it agrees with the other tests.",
+    "permutation_omitted": (
+        "more than {limit:,} rows: slow permutation tests are replaced by z tests with bootstrap standard errors."
+    ),
     "pooled_folds": "{measure} pools the scores of all folds and assumes that they have the same scale.",
     "numbered_predictions": (
-        "{models} predict{models:s} rows of column {column!r} several times ({lines:count further line}): all predictions "
-        "count, and those of a row form a cluster."
+        "{models} predict{models:s} some rows several times ({lines:count further line} with the same {column!r}): all "
+        "predictions are used, and those for the same row form a cluster."
     ),
-    "repeated_predictions": ("rows are predicted several times: all predictions count, and those of a row form a cluster."),
+    "repeated_predictions": (
+        "rows are predicted several times: all predictions are used, and those for the same row form a cluster."
+    ),
     "rescaled_probabilities": (
         "probabilities of {models}{datasets:on} sum to 1 only within rounding error (off by up to {deviation:.2g}): they are "
         "rescaled."
@@ -854,17 +867,17 @@ TEMPLATES |= {
     "small_class": "a class has only {rows:count row}",
     "small_subgroup": "only {rows:count row}: too few to judge",
     "streamed_file": (
-        "the file is streamed: the permutation test, the bootstrap of differences in measures of scores or probabilities, "
-        "calibration_error, intervals of AUC over several classes and comparisons over data sets or folds are omitted; "
-        "subgroups are judged by labels only."
+        "the file is streamed. Omitted: permutation and bootstrap tests of measures of scores or probabilities, the expected "
+        "calibration error, intervals of the AUC of several classes, and comparisons over data sets or folds. Subgroups are "
+        "compared only by measures of predicted labels."
     ),
     "streamed_clusters": (
-        "clusters are used for proportions, AUCs and tests of labels; other measures of a streamed file have no intervals or "
-        "tests with clusters."
+        "because the file is streamed, clusters are supported only in intervals of proportions and AUCs, and in tests of AUCs "
+        "and of predicted labels. Other intervals and tests are omitted."
     ),
     "streamed_weights": (
-        "rows have weights: measures, the bootstrap of labels and curves use them. The McNemar and DeLong tests do not support "
-        "weights, and measures have no intervals."
+        "rows have weights, which are used in measures, curves and the bootstrap of measures of predicted labels. The McNemar "
+        "and DeLong tests do not support weights, and measures have no intervals."
     ),
     "unequal_rows": (
         "{fewer} {fewer:has} fewer than {rows:count row}{datasets:on}: measures cover different rows, and paired tests "
@@ -911,8 +924,8 @@ TEMPLATES |= {
         "(to judge it, pass <prediction=COLUMN> for each model)."
     ),
     "weights_used": (
-        "rows have weights: measures, intervals, curves and the permutation test use them. The McNemar and DeLong tests do not "
-        "support weights."
+        "rows have weights, which are used in measures, intervals, curves and the permutation test. The McNemar and DeLong "
+        "tests do not support weights."
     ),
     "zero_scores": (
         "scores of {models}{datasets:on} are all zero in {zero:,} of {rows:count row}: they are not treated as probabilities, "
@@ -960,7 +973,8 @@ TEMPLATES |= {
     "means_with_missing_datasets": "* without data sets on which the {noun} failed or has no value.",
     "trials_missing": "the study is incomplete: {missing:,} of {trials:count trial} {missing:has} not run.",
     "guessed_targets": (
-        "the class of {datasets} is the last column ({columns}), because none is declared. Declare target to choose another."
+        "the last column ({columns}) is used as the class of {datasets}, because no target is declared. Declare target to "
+        "choose another column."
     ),
     "condition_not_applied": "could not apply {conditions} to {datasets}: {reason}",
     "trials_failed": (
@@ -990,7 +1004,9 @@ TEMPLATES |= {
     "bca_unavailable": "the BCa interval does not exist here: percentile limits are reported.",
     "calibrated_by_simulation": "this test was calibrated by simulation; corrected_resampled_t is derived from theory.",
     "chains_not_converged": "the chains have not converged (R-hat {r_hat:.2f}): increase samples and warm_up.",
-    "constant_folds": "all folds agree on {datasets}: the model treats the mean difference there as known.",
+    "constant_folds": (
+        "on {datasets}, the difference is the same in every fold, so the model treats the mean difference as known exactly."
+    ),
     "constant_resamples": "all resamples give the same difference: the interval is not informative.",
     "corrected_p": "details['p_corrected'] does not assume sphericity.",
     "estimated_sd": "the standard deviation is estimated from this study, and the results inherit its uncertainty.",
@@ -1056,7 +1072,7 @@ TEMPLATES |= {
     "miscalibrated": "{model} is miscalibrated{where}{condition} ({p_text}){reason}.",
     "useful_ranges": (
         "Thresholds at which the net benefit is significantly higher than that of treating all rows or none{where}: {ranges} "
-        "(pointwise limits)."
+        "(pointwise confidence limits)."
     ),
     "useful_thresholds": "{model} from {low:.2f} to {high:.2f}",
     "useful_thresholds_within": "{model} at some thresholds between {low:.2f} and {high:.2f}",
@@ -1083,23 +1099,23 @@ TEMPLATES |= {
     "separated_learners": "some learners beat others on every data set, or were never compared: set prior above 0.",
     "shared_scale": "the scores are swapped unchanged: both models must use the same scale.",
     "few_rows_to_decide": (
-        "no difference can be decided: with {units:count row}, the adjusted p-value is at least {smallest:.2g}. Add rows."
+        "no difference can be significant: with {units:count row}, the adjusted p-value is at least {smallest:.2g}. Add rows."
     ),
     "few_clusters_to_decide": (
-        "no difference can be decided: with {units:count cluster}, the adjusted p-value is at least {smallest:.2g}. Add "
+        "no difference can be significant: with {units:count cluster}, the adjusted p-value is at least {smallest:.2g}. Add "
         "clusters."
     ),
     "few_effective_rows": (
-        "no difference can be decided: weights or a rare class reduce the rows to an effective number of {effective:.0f}, and "
+        "no comparison can be decided: weights or a rare class reduce the rows to an effective number of {effective:.0f}, but "
         "at least {needed} are needed."
     ),
     "few_cases": (
-        "no difference in AUC can be decided: there are {positives:count positive case} and {negatives:count negative case}, "
-        "and at least {needed} of each are needed."
+        "no comparison of AUCs can be decided: there are {positives:count positive case} and {negatives:count negative case}, "
+        "but at least {needed} of each are needed."
     ),
     "few_case_clusters": (
-        "no difference in AUC can be decided: there {clusters:is} {clusters:count cluster}, {positives:,} with positive cases "
-        "and {negatives:,} with negative cases, and at least {needed_clusters} are needed, {needed} for each class."
+        "no comparison of AUCs can be decided: there {clusters:is} {clusters:count cluster}, {positives:,} with positive cases "
+        "and {negatives:,} with negative cases, but at least {needed_clusters} are needed, {needed} for each class."
     ),
     "constant_clusters": "all clusters show the same difference, so the test is undefined.",
     "tied_differences": "tied differences receive their mean rank.",
@@ -1107,7 +1123,8 @@ TEMPLATES |= {
     "ties_dropped": "{ties:count tie} {ties:was} dropped.",
     "ties_split": "{ties:count tie} {ties:was} split evenly between wins and losses.",
     "undefined_permutations": (
-        "the measure is undefined for {undefined:count permutation}; undefined values count as at least as extreme."
+        "the measure is undefined for {undefined:count permutation}; undefined values count as at least as extreme as the "
+        "observed difference."
     ),
     "undefined_resamples": "the measure is undefined in {undefined:,} of {resamples:count resample}, which are left out.",
     "undefined_strengths": "the fit failed in {undefined:,} of {resamples:count resample}: set prior above 0.",
@@ -1120,7 +1137,10 @@ TEMPLATES |= {
 # Significance: what the probabilities of a posterior mean
 TEMPLATES |= {
     "posterior_of_dataset": "the probabilities refer to the mean difference on this data set.",
-    "posterior_of_datasets": "the probabilities refer to the most probable result on data sets drawn at random.",
+    "posterior_of_datasets": (
+        "each probability is the posterior probability that this outcome is the most probable one on a data set drawn at "
+        "random."
+    ),
     "posterior_of_next_dataset": "the probabilities refer to the difference on the next data set.",
 }
 
@@ -1187,7 +1207,8 @@ TEMPLATES |= {
     "outlying_nearer": "test rows are nearer to the centre of their class than training rows: {splits}.",
     "outlying_split": "{split} by {difference:percent} (random folds: {low:percent} to {high:percent}, {p:p})",
     "literal_dob_scv": (
-        "DOB-SCV with <assign=literal> causes this: it puts every seed case into fold 1, so the other folds look too easy."
+        "DOB-SCV with <assign=literal> causes this: it puts the first row of each group of neighbours into fold 1, where "
+        "outliers accumulate. Estimates on the other folds are too optimistic."
     ),
     "too_alike": (
         "test and training sets are more similar than in random stratified folds: {statistics}. DOB-SCV does this by "
@@ -1247,18 +1268,18 @@ TEMPLATES |= {
     "gate_details_worse": "the loss is significant ({test}, {sample}, {p:p}{adjustment})",
     "gate_details_open": "superiority is not shown ({test}, {sample}, {p:p}{adjustment})",
     "gate_needed_rows": (
-        "inconclusive: about {needed:count row} would decide if the difference and its variance remained the same"
+        "inconclusive: a decision would need about {needed:count row}, assuming the same difference and variance"
     ),
     "gate_needed_clusters": (
-        "inconclusive: about {needed:count cluster} would decide if the difference and its variance remained the same"
+        "inconclusive: a decision would need about {needed:count cluster}, assuming the same difference and variance"
     ),
-    "gate_undecided": "inconclusive: the difference is at the margin, so no number of rows would decide",
+    "gate_undecided": "inconclusive: the difference is at the margin, so no number of rows would allow a decision",
     "gate_few_cases": (
         "no decision is possible: the effective number of cases of a class is {cases:.3g}, but at least {needed} are needed."
     ),
     "gate_no_test": "no decision is possible: no test of this measure supports these rows.",
     "gate_few_contributions": (
-        "no decision is possible: the models differ on an effective number of only {rows:count row}, and at least {needed} are "
+        "no decision is possible: the models differ on an effective number of only {rows:count row}, but at least {needed} are "
         "needed."
     ),
     "gate_no_limits": "no decision is possible: there is no confidence interval for the difference in {measure}.",
@@ -1276,8 +1297,8 @@ TEMPLATES |= {
     "threshold_costs": _COSTS + _ERRORS,
     "threshold_costs_less": _COSTS + ", {saving:percent} less than at {current:number}" + _ERRORS,
     "threshold_no_gain": (
-        "{model}: no threshold is shown to cost less than {current:number} (cost {current_cost:number} per 1,000 cases); the "
-        "best on these rows is {threshold}, estimated cost {cost:number}" + _ERRORS
+        "{model}: no threshold is shown to cost less than the current threshold {current:number} (cost {current_cost:number} "
+        "per 1,000 cases); the best on these rows is {threshold}, estimated cost {cost:number}" + _ERRORS
     ),
     "threshold_costs_equal": ("At equal costs, {model} has its lowest cost at {threshold}: {cost:number} per 1,000 cases."),
     "threshold_costs_less_equal": (
@@ -1350,12 +1371,12 @@ TEMPLATES |= {
         "{width:g}, if the {measure} is {expected:number}."
     ),
     "size_for_auc": (
-        "{n:,} {units}{details:parentheses} show{n:s} that an AUC of {auc:number} differs from {second:g} with a power of "
-        "{power:percent}."
+        "{n:,} {units}{details:parentheses} {n:is} needed to show that an AUC of {auc:number} differs from {second:g}, with a "
+        "power of {power:percent}."
     ),
     "size_for_two_aucs": (
-        "{n:,} {units}{details:parentheses} show{n:s} that AUCs of {auc:number} and {second:number} differ with a power of "
-        "{power:percent}."
+        "{n:,} {units}{details:parentheses} {n:is} needed to show that AUCs of {auc:number} and {second:number} differ, with a "
+        "power of {power:percent}."
     ),
     "size_for_margin": (
         "{about}{n:,} {units}{details:parentheses} {n:is} needed to show {goal} in {measure} at a margin of {margin:g} with a "

@@ -350,10 +350,10 @@ def test_another_order_by_average_precision_is_noted_if_positives_are_rare(run, 
     table = pd.DataFrame({"y_true": y_true, "first_score": first, "second_score": second})
     answer = " ".join(run("judge", written(table, tmp_path), *FEW).stdout.split())
     assert "first has the highest AUC" in answer
-    assert "second has the highest average precision" in answer
+    assert "Average precision ranks a different model first than AUC: second." in answer
     assert "--measure average_precision" in answer
     common = table.assign(y_true=np.arange(200) % 2)
-    assert "highest average precision" not in run("judge", written(common, tmp_path), *FEW, "--positive", "1").stdout
+    assert "ranks a different model first" not in run("judge", written(common, tmp_path), *FEW, "--positive", "1").stdout
 
 
 def test_the_threshold_is_an_option_and_part_of_the_command(run, tmp_path):

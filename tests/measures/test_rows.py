@@ -127,7 +127,7 @@ def test_a_binary_average_of_three_classes_needs_a_positive_one(measure):
 
 @each_of(OF_TALLIES)
 def test_an_average_over_classes_needs_a_column_for_each(measure):
-    with pytest.raises(InputError, match="average"):
+    with pytest.raises(InputError, match="averaging over classes needs one column of scores per class"):
         measure([0, 1], [0.1, 0.9], average="macro")
 
 

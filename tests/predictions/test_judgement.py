@@ -502,7 +502,9 @@ def test_a_threshold_of_scores_replaces_missing_labels():
 
 def test_a_threshold_that_cannot_be_used_is_refused(tmp_path):
     table = make_table()
-    with pytest.raises(InputError, match=r"but 'tree' has predicted labels in the file: remove one of them"):
+    with pytest.raises(
+        InputError, match=r"but 'tree' has predicted labels in the file: remove the column of labels, or omit threshold"
+    ):
         judge(table[["y_true"]].assign(tree="yes"), prediction={"tree": "tree"}, threshold=0.3)
     with pytest.raises(InputError, match=r"between 0 and 1 for probabilities, got 30"):
         judge(table, threshold=30, positive="yes")

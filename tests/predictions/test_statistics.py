@@ -505,5 +505,5 @@ def test_the_calibration_error_has_no_limits(rows):
     (line,) = judge(frame, measures="calibration_error", resamples=50).scores.to_dict("records")
     assert line["estimate"] > 0
     assert np.isnan([line["low"], line["high"]]).all()
-    assert line["note"].startswith("no limits, because the estimate is biased upwards")
+    assert line["note"].startswith("no confidence limits, because the estimate is biased upwards")
     assert np.isnan(interval("calibration_error", y, probability, resamples=50).low)

@@ -191,7 +191,7 @@ def test_two_subgroups_beside_one_without_positives_are_one_comparison():
     gaps = get_gaps(judgement, "recall")
     assert gaps.loc["a", "difference"] == pytest.approx(-gaps.loc["b", "difference"])
     assert gaps.loc[["a", "b"], "significant"].all()
-    assert "significant" not in judgement.gap_summary[0].split("for part")[1]  # no count of gaps beside the only one
+    assert "significant" not in judgement.gap_summary[0].split("rest: part")[1]  # no count of gaps beside the only one
     shown = [line.split()[1] for line in judgement.explain().splitlines() if line.startswith("  part ") and " recall " in line]
     assert shown == ["a", "c"]
 
@@ -205,7 +205,7 @@ def test_few_cases_have_no_limits_but_a_reason():
     assert "only 3 cases (rows or clusters) in the rest" in gaps.loc["large", "note"]
     single = judge(make_labels(part=np.where(ROW < 1, "tiny", "large")), subgroup="part", positive=1, resamples=5)
     assert "only 1 case (" in get_gaps(single, "accuracy").loc["tiny", "note"]
-    assert "can be tested" in judge(frame, subgroup="part", positive=1, resamples=5).gap_summary[0]
+    assert "cannot be tested" in judge(frame, subgroup="part", positive=1, resamples=5).gap_summary[0]
 
 
 def test_one_subgroup_has_no_rest():
@@ -257,7 +257,7 @@ def test_the_command_line_states_the_gaps(tmp_path):
     found = run_cli("p.csv", "--subgroup", "area", "--resamples", "20", "--json", "p.json", cwd=tmp_path)
     assert found.returncode == 0
     text = " ".join(found.stdout.split())
-    assert "AUC differs significantly from the rest for area = south (-0." in text
+    assert "AUC differs significantly between a subgroup and the rest: area = south (-0." in text
     document = json.loads((tmp_path / "p.json").read_text())
     south = [line for line in document["gaps"] if line["subgroup"] == "south" and line["measure"] == "auc"]
     assert [line["significant"] for line in south] == [True]
@@ -325,8 +325,8 @@ def test_the_reason_is_that_a_subgroup_has_no_positives():
     frame = pd.concat([make_labels(part=np.where(Y_TRUE == 1, "sick", "well"))] * 2, ignore_index=True)
     text = judge(frame, subgroup="part", positive=1, measures="recall", resamples=5).gap_answer[0]
     assert text == (
-        "No gap between a subgroup and the rest in recall can be tested: it is undefined for part well, because the class has "
-        "no true cases."
+        "Gaps in recall between subgroups and the rest cannot be tested: recall is undefined for part = well, because the "
+        "class has no true cases."
     )
 
 
@@ -335,7 +335,7 @@ def explain_untested(data, measure, **options):
     judgement = judge(data, measures=measure, **({"positive": 1, "resamples": 5} | options))
     finding = next(finding for finding in judgement.gap_findings if finding.kind == "gaps_undecided")
     text = judgement.gap_summary[judgement.gap_findings.index(finding)]
-    return text.split(" can be tested: ")[1]
+    return text.split(" cannot be tested: ")[1]
 
 
 def test_the_reason_is_that_there_are_too_few_cases():
@@ -348,9 +348,9 @@ def test_the_reason_is_that_rows_must_be_in_memory(tmp_path):
     path = tmp_path / "p.csv"
     make_scores().assign(patient=lambda frame: frame["row"] // 2).to_csv(path, index=False)
     options = {"stream": True, "row": "row", "subgroup": "region"}
-    assert explain_untested(path, "auc", **options) == "it needs rows in memory, but the file is streamed."
+    assert explain_untested(path, "auc", **options) == "AUC needs rows in memory, but the file is streamed."
     clustered = explain_untested(path, "accuracy", cluster="patient", **options)
-    assert clustered == "weighted or clustered rows must be in memory, but the file is streamed."
+    assert clustered == "this test of weighted or clustered rows is not possible for a streamed file."
 
 
 def test_the_reason_is_that_there_are_too_many_rows(monkeypatch):
@@ -373,7 +373,7 @@ def test_two_subgroups_are_one_comparison():
     frame = make_scores(regions=("north", "south"))
     judgement = judge(frame, subgroup="region", measures="auc", resamples=5)
     assert get_gaps(judgement, "auc")["significant"].tolist() == [True, True]
-    assert judgement.gap_summary[0].startswith("AUC differs significantly from the rest for region = south (-0.")
+    assert judgement.gap_summary[0].startswith("AUC differs significantly between a subgroup and the rest: region = south (-0.")
     assert judgement.gap_summary[0].endswith(", adjusted p < 0.001).")
     # A third subgroup that only another model predicts changes nothing.
     tree, forest = (frame.rename(columns={"tree_proba": "probability"}).assign(model=name) for name in ("tree", "forest"))

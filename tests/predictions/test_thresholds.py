@@ -306,11 +306,11 @@ def test_holm_covers_all_pairs():
         ({"costs": (1, -2)}, "the cost of a false negative must be a number above 0, got -2"),
         ({"costs": (1, math.inf)}, "the cost of a false negative must be a number above 0, got inf"),
         ({"costs": 3}, "costs must be two numbers"),
-        ({"recall": 0}, "recall must lie above 0 and not above 1, got 0: pass e.g. 0.9"),
-        ({"recall": 90}, "recall must lie above 0 and not above 1, got 90: pass 0.9 for 90 %"),
-        ({"precision": 1.2}, "precision must lie above 0 and not above 1, got 1.2"),
-        ({"alerts": 0}, "alerts must lie above 0 and not above 1,000 per 1,000 cases, got 0: pass e.g. 50"),
-        ({"alerts": 2000}, "alerts must lie above 0 and not above 1,000 per 1,000 cases, got 2000"),
+        ({"recall": 0}, "recall must be greater than 0 and at most 1, got 0: pass e.g. 0.9"),
+        ({"recall": 90}, "recall must be greater than 0 and at most 1, got 90: pass 0.9 for 90 %"),
+        ({"precision": 1.2}, "precision must be greater than 0 and at most 1, got 1.2"),
+        ({"alerts": 0}, "alerts must be greater than 0 and at most 1,000 per 1,000 cases, got 0: pass e.g. 50"),
+        ({"alerts": 2000}, "alerts must be greater than 0 and at most 1,000 per 1,000 cases, got 2000"),
         ({"recall": 0.9, "current": 50}, "current must lie within the range .* got 50: pass 0.5 for 50 %"),
         ({"recall": 0.9, "subgroup": "region"}, "subgroup is not an option of choose_threshold"),
         ({"recall": 0.9, "current": 1.5}, "current must lie within the range of the scores of 'tree', 0 to 1, got 1.5"),
@@ -492,7 +492,7 @@ def test_a_current_threshold_that_is_cheaper_than_alerting_nobody_is_not_called_
     assert gains.mean() < 0
     assert result.choices[0].is_useful(0.05) is False
     assert result.choices[0].is_current_useful(0.05)
-    assert "no threshold is shown to cost less than 0.5" in result.list_texts()[0]
+    assert "no threshold is shown to cost less than the current threshold 0.5" in result.list_texts()[0]
 
 
 def test_useless_scores_are_seldom_called_useful():
@@ -542,19 +542,20 @@ def test_a_threshold_without_a_significant_saving_is_not_recommended(seed, tmp_p
     assert choice.saving.low <= 0
     cost = 1000 * ((frame["tree_proba"] >= 0.5) != frame["y_true"]).mean()
     answer = result.list_texts()[0]
-    assert f"no threshold is shown to cost less than 0.5 (cost {cost:.3g} per 1,000 cases); the best on these rows is" in answer
+    assert f"no threshold is shown to cost less than the current threshold 0.5 (cost {cost:.3g} per 1,000 cases)" in answer
+    assert "; the best on these rows is" in answer
     assert not any(word in answer for word in ("Use ", " % less", " % more"))
     assert json.loads(result.to_json())["answer"].startswith(answer)
     page = tmp_path / "page.html"
     fairtrial.write_report(result, page)
-    assert "no threshold is shown to cost less than 0.5" in page.read_text(encoding="utf-8")
+    assert "no threshold is shown to cost less than the current threshold 0.5" in page.read_text(encoding="utf-8")
 
 
 def test_a_current_threshold_without_errors_is_not_replaced():
     rng = np.random.default_rng(0)
     frame = {"y_true": [1] * 50 + [0] * 50, "probability": [*(rng.random(50) * 0.3 + 0.7), *(rng.random(50) * 0.3)]}
     answer = choose_threshold(frame, costs=(1, 10)).list_texts()[0]
-    assert "no threshold is shown to cost less than 0.5 (cost 0 per 1,000 cases)" in answer
+    assert "no threshold is shown to cost less than the current threshold 0.5 (cost 0 per 1,000 cases)" in answer
 
 
 def test_a_significant_saving_is_reported():

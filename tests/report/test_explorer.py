@@ -162,7 +162,7 @@ def test_sliders_update_the_matrix_the_sentence_and_the_circles(browser, page):
         sentence = shown.locator("#explorer-sentence").inner_text()
         shown_cost = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
         assert sentence.startswith(
-            f"At a threshold of {threshold:g} and costs of {costs[0]} : {costs[1]}, {model} costs {shown_cost}"
+            f"At a threshold of {threshold:g} and a cost ratio of {costs[0]} : {costs[1]}, {model} costs {shown_cost}"
         )
         assert f"({abs(change)} % {'less' if change < 0 else 'more'} than at 0.5)" in sentence
         assert f"precision {cells[3] / (cells[3] + cells[1]):.3g}." in sentence
@@ -201,10 +201,10 @@ def test_the_url_keeps_the_state_and_impossible_values_become_the_nearest(browse
     before = shown.locator("#explorer-sentence").inner_text()
     shown.reload()
     assert shown.locator("#explorer-sentence").inner_text() == before
-    assert "0.51 and costs of 20 : 1" in before
+    assert "0.51 and a cost ratio of 20 : 1" in before
     for link, texts in (
-        ("#threshold=0.1849&cost=9", "0.18 and costs of 10 : 1"),
-        ("#threshold=x&cost=1/6", "0.5 and costs of 1 : 7"),
+        ("#threshold=0.1849&cost=9", "0.18 and a cost ratio of 10 : 1"),
+        ("#threshold=x&cost=1/6", "0.5 and a cost ratio of 1 : 7"),
     ):
         shown.goto("about:blank")
         shown.goto(page.as_uri() + link)

@@ -57,10 +57,10 @@ class TestRanks:
     @pytest.mark.parametrize(
         ("ranks", "message"),
         [
-            (pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.6]}), "ranks must be numbers from 1 to the number of learners, 2"),
+            (pd.DataFrame({"a": [0.9, 0.8], "b": [0.7, 0.6]}), "ranks must be between 1 and 2, the number of learners"),
             (pd.DataFrame({"a": [1.0]}), "ranks must have at least 2 learners"),
-            (pd.DataFrame({"a": ["x"], "b": ["y"]}), "ranks must be numbers"),
-            (pd.DataFrame({"a": [np.nan], "b": [1.0]}), "ranks must be numbers"),
+            (pd.DataFrame({"a": ["x"], "b": ["y"]}), "ranks must be between 1 and "),
+            (pd.DataFrame({"a": [np.nan], "b": [1.0]}), "ranks must be between 1 and "),
             ([1, 2], "frame must be a frame or a result that has one, got list"),
         ],
     )

@@ -54,8 +54,7 @@ def test_answer_has_the_verdict_and_what_changes_under_noise():
     assert texts[0] == main.verdict.summarize(scope=main.scope)
     p = f"p = {2 / 2**8:.2g}"  # the Wilcoxon test of eight differences with the same sign
     assert texts[2] == (
-        "Under class-noise 0.2, poor ranks first and good falls to second; the difference between the two is significant "
-        f"({p})."
+        f"Under class-noise 0.2, poor ranks first and good ranks second; the difference between the two is significant ({p})."
     )
 
 
@@ -410,7 +409,7 @@ def test_a_significant_gap_in_the_main_measure_is_the_third_sentence():
     wrong = table["sex"] == "m"
     table.loc[wrong, "forest_proba"] = 1 - table.loc[wrong, "forest_proba"]
     texts = [each.text for each in build_section(describe_source(judge(table, resamples=20))).sentences]
-    assert "AUC differs significantly from the rest for sex = m (forest, -0." in texts[2]
+    assert "AUC differs significantly between a subgroup and the rest: sex = m (forest, -0." in texts[2]
 
 
 def test_smallest_possible_p_value_is_an_upper_bound():
@@ -429,11 +428,13 @@ def test_a_check_that_changes_the_conclusion_is_in_the_answer():
     (badge,) = [highlight for highlight in build_answer(results).highlights if highlight.title.startswith("FT015")]
     assert badge.section == "checks"
     (warning,) = checks.build_section(describe_source(results)).highlights[:1]
-    assert f"adjusted {2 * 2 / 2**6:.3g}" in warning.text  # Holm: twice the p-value of six differences with the same sign
+    assert (
+        f"{2 * 2 / 2**6:.3g} after adjustment" in warning.text
+    )  # Holm: twice the p-value of six differences with the same sign
     # The text of the results has the same lines as the command line.
     answer = str(results).split("\n\n")[0]
     assert "\n! FT015: " in answer
-    assert f"adjusted {2 * 2 / 2**6:.3g}" in " ".join(answer.split())
+    assert f"{2 * 2 / 2**6:.3g} after adjustment" in " ".join(answer.split())
     assert "! FT015: " in results.summary().format_short()
     assert "FT015" in results._repr_html_()
 

@@ -202,7 +202,7 @@ def test_omitted_classes_are_counted(monkeypatch):
     rows = many_classes().query("model == 'good'")["truth"].value_counts()
     assert [part.title for part in found.subsections] == [f"Class {rows.idxmax()}"]
     assert len(found.notes) == 1
-    assert "2 more" in found.notes[0]
+    assert "2 left out" in found.notes[0]
 
 
 def test_models_without_scores_are_named():

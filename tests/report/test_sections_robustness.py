@@ -262,7 +262,7 @@ def test_leaks_are_counted_as_faults():
     check_numbers([found])
     assert found.sentences[0].names == ("d",)
     assert [(number.cell.column, number.value) for number in found.sentences[1].numbers] == [("in train and test", 1)]
-    assert found.tables[0].frame.loc["d", "faults"] == (found.tables[1].frame["level"] == "fault").sum() > 0
+    assert found.tables[0].frame.loc["d", "faults"] == (found.tables[1].frame["severity"] == "fault").sum() > 0
 
 
 def test_ids_in_training_and_test_set_are_counted():

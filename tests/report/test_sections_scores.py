@@ -491,8 +491,8 @@ def test_a_significant_gap_is_named():
     table.loc[wrong, "forest_proba"] = 1 - table.loc[wrong, "forest_proba"]
     judgement = judge(table, resamples=RESAMPLES)
     found = build_judgement_section_groups(describe_source(judgement))
-    assert "AUC differs significantly from the rest for sex" in found.sentences[0].text
-    assert "for sex = m (forest, -0." in found.sentences[0].text
+    assert "AUC differs significantly between a subgroup and the rest: sex" in found.sentences[0].text
+    assert "rest: sex = m (forest, -0." in found.sentences[0].text
     assert found.sentences[0].text in [sentence.text for sentence in build_sections(judgement)[0].sentences]
     assert "No subgroup differs significantly" in sections("two classes")["subgroups"].sentences[0].text
 

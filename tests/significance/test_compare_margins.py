@@ -132,7 +132,7 @@ def test_seeds_have_paired_t_limits():
 
 
 def test_limits_and_answer_are_never_silently_different():
-    kinds = ("margin_disagreement", "margin_disagreement_ties", "margin_disagreement_f")
+    kinds = ("margin_disagreement", "margin_disagreement_unadjusted", "margin_disagreement_ties", "margin_disagreement_f")
     differing = 0
     for seed in range(40):
         table = scores(12, [0, 0.008, 0.012], seed).round(2 if seed % 2 else 6)
@@ -158,7 +158,7 @@ def test_too_few_data_sets_are_inconclusive_and_say_how_many_are_needed():
     verdict = compare(table, margin=0.01, rows="datasets")
     assert {result.decision for *_, result in verdict.margins} == {"inconclusive"}
     assert verdict.margin_frame()["needed"].tolist() == [7, 7, 7]  # 2 ** -7 is below 0.05 / 6
-    assert "About 7 would decide." in render(verdict.margin_findings[0])
+    assert "A decision would need about 7." in render(verdict.margin_findings[0])
 
 
 def test_tables_and_texts_contain_the_decisions():
@@ -181,7 +181,10 @@ def test_tables_and_texts_contain_the_decisions():
         ({"margin": -0.01}, "margin must be greater than 0"),
         ({"equivalent": True}, r"equivalent needs a margin, got None: pass margin=0\.01"),
         ({"hierarchical": True}, "hierarchical needs a rope"),
-        ({"hierarchical": True, "rope": 0.01}, "hierarchical must have the same number of splits on every data set"),
+        (
+            {"hierarchical": True, "rope": 0.01},
+            "hierarchical needs the same number of splits \\(at least 2\\) on every data set",
+        ),
     ],
 )
 def test_bad_options_are_refused(options, message):
@@ -244,7 +247,7 @@ def test_the_hierarchical_model_uses_all_folds(k):
 
 def test_hierarchical_needs_equally_many_folds():
     frame = fold_scores(4, 5, [0, 0.03]).iloc[:-1]
-    with pytest.raises(InputError, match=r"at least 2, got 4 to 5: omit it"):
+    with pytest.raises(InputError, match=r"on every data set, got 4 to 5: omit it"):
         compare(frame, rope=0.01, hierarchical=True)
     with pytest.raises(InputError, match="hierarchical needs several data sets, got 1"):
         compare(fold_scores(1, 5, [0, 0.03]), rope=0.01, hierarchical=True)
@@ -281,4 +284,4 @@ def test_asymmetric_differences_add_a_caveat():
     verdict = compare(table, control="a", margin=0.01, rows="datasets")
     (caveat,) = [caveat for caveat in verdict.caveats if caveat.kind == "asymmetric_margins"]
     assert caveat["pairs"] == ("c vs a",)
-    assert "signed-rank limits assume symmetric differences" in render(caveat)
+    assert "signed-rank confidence limits assume symmetric differences" in render(caveat)

@@ -205,7 +205,7 @@ class Wrong:
         ({"learners": {}}, "learners must map names"),
         ({"learners": {"a": LogisticRegression}}, "must have fit and predict, got a class"),
         ({"learners": {"a": 3}}, "must have fit and predict"),
-        ({"environments": {"x": 3}}, "must have sample"),
+        ({"environments": {"x": 3}}, "must have a method sample"),
         ({"environments": {"x": Wrong()}}, "environment 'x' must .* 10 rows .*, got 9"),
         ({"n_train": 0}, "n_train must be at least 1"),
         ({"replicates": 0}, "replicates must be at least 1"),

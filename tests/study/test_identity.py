@@ -492,7 +492,7 @@ def test_what_is_kept_in_slots_is_told():
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"a"], ids=["object", "set", "bytes"])
 def test_canonical_takes_plain_values_only(value):
-    with pytest.raises(InputError, match="a plain value must be"):
+    with pytest.raises(InputError, match="parameter values must be"):
         to_canonical([value])
 
 

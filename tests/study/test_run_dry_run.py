@@ -87,7 +87,8 @@ def test_a_class_column_that_is_not_declared_is_stated(tmp_path, header, data, g
     file = tmp_path / "a.toml"
     file.write_text(f"[data]\n{data}\n[learners]\ngaussian-nb = {{}}\ndecision-tree = {{}}\n[resampling]\nfolds = 2\n")
     study = Study.read(file)
-    sentence = "The class of rows is the last column (kind), because none is declared. Declare target to choose another."
+    reason = "The last column (kind) is used as the class of rows, because no target is declared."
+    sentence = f"{reason} Declare target to choose another column."
     assert (sentence in str(dry_run(study, tmp_path / "a.fairtrial")).splitlines()) == guessed
     if guessed:
         assert sentence in study.run(tmp_path / "a.fairtrial", jobs=1, progress=False).notes

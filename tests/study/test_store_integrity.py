@@ -304,7 +304,7 @@ def test_results_file_that_disappears_stops_the_run_and_is_recovered(tmp_path, h
         store.check()
         (n_trials,) = store.count_by_status().values()
     assert n_trials >= N_TRIALS // 2
-    assert f"its {n_trials} trials are in {recovered}" in str(stopped.value)
+    assert f"{recovered} contains its {n_trials} trials" in str(stopped.value)
     assert path.exists() == (how == "replace")
     summary = run_study(STUDY, recovered, engine=Answering(), progress=False)
     assert (summary.stored, summary.left) == (n_trials, 0)
@@ -320,7 +320,7 @@ def test_forgotten_trials_run_again(path, expected):
         forget_trials(path, "bayes", dataset="third")
     assert forget_trials(path, "bayes", dataset="second") == 15
     result = call("forget", path, "--learner", "tree-1")
-    assert "30 trials of tree-1 forgotten" in result.output
+    assert "30 trials of tree-1 deleted; fairtrial run repeats them" in result.output
     engine = Answering()
     assert run_study(STUDY, path, engine=engine, progress=False).done == 45
     assert compute_digest(path) == expected["digest"]

@@ -119,7 +119,7 @@ def test_different_successes_are_told_and_one_is_kept_in_any_order(tmp_path):
         merged = merge(tmp_path / f"merged-{number}", order)
         found.add(digest(tmp_path / f"merged-{number}"))
         assert merged.frame()["different"].tolist() == [0, 1, 1]
-        assert any(note.startswith(f"1 trial of {order[2].name} ") for note in merged.notes)
+        assert any(note.startswith(f"{order[2].name} ") and "of 1 trial:" in note for note in merged.notes)
         assert all(note in str(merged) and f"<br>{note}" in merged._repr_html_() for note in merged.notes)
     assert len(found) == 1
     assert found < {digest(path) for path in paths}

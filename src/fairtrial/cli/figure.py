@@ -106,7 +106,9 @@ def figure(
         str | None, typer.Option("--control", "--baseline", metavar="LEARNER", help="Compare every learner with this one.")
     ] = None,
     alpha: Alpha = None,
-    rope: Annotated[float | None, typer.Option(help="Region of practical equivalence, for simplex and density.")] = None,
+    rope: Annotated[
+        float | None, typer.Option(help="Region of practical equivalence, for the figures simplex and density.")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Another option of the figure, e.g. hull=no. Repeatable.")
     ] = None,
@@ -185,7 +187,7 @@ def table(
     baseline: Annotated[
         str | None,
         typer.Option(
-            "--baseline", "--control", metavar="LEARNER", help="Compare every learner with this one. Default: with the best."
+            "--baseline", "--control", metavar="LEARNER", help="Compare every learner with this one. Default: the best."
         ),
     ] = None,
     positive: Positive = None,
@@ -248,7 +250,7 @@ def table(
 def _resolve_name(noun: str, name: str | None, names: Collection[str], listed: Collection[str]) -> str:
     """Return the registered form of a name. If the name is unknown, suggest the closest name and list all names."""
     if name is None:
-        raise InputError(f"NAME must be given, the name of a {noun}: choose one of {', '.join(listed)}")
+        raise InputError(f"NAME must be given (the name of a {noun}): choose one of {', '.join(listed)}")
     plain = name.strip().lower().replace("_", "-")
     if plain not in names:
         similar = find_similar_name(plain, names)

@@ -149,7 +149,7 @@ def _parse_margins(margins: list[str] | None) -> float | dict[str, float]:
     (0.01, {'auc': 0.01, 'recall': 0.02})
     """
     if not margins:
-        raise InputError("--margin must be given, the largest loss that does not matter: pass e.g. --margin 0.01")
+        raise InputError("--margin must be given (the largest loss that does not matter): pass e.g. --margin 0.01")
     parsed: dict[str, float] = {}
     for text in margins:
         name, _, number = text.rpartition("=")
@@ -163,5 +163,5 @@ def _parse_margins(margins: list[str] | None) -> float | dict[str, float]:
             )
         parsed[name] = value
     if "" in parsed and len(parsed) > 1:
-        raise InputError("--margin must name a measure if several are given: use --margin MEASURE=NUMBER for each")
+        raise InputError("--margin must name a measure if several margins are given: use --margin MEASURE=NUMBER for each")
     return parsed.get("", parsed)

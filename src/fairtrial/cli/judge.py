@@ -73,7 +73,10 @@ def judge(
     fold: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that numbers folds.")] = None,
     positive: Annotated[
         str | None,
-        typer.Option(metavar="LABEL", help="Positive class. Default: by score columns or usual names, else the second of two."),
+        typer.Option(
+            metavar="LABEL",
+            help="Positive class. Default: guessed from the columns and class names, else the second of two classes.",
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,
@@ -89,7 +92,8 @@ def judge(
     ] = None,
     equivalent: Annotated[bool, typer.Option("--equivalent", help="With --margin: also test for equivalence.")] = False,
     threshold: Annotated[
-        float | None, typer.Option(help="Score from which a row is predicted positive, if the file has no predicted labels.")
+        float | None,
+        typer.Option(help="If the file has no predicted labels, predict rows with at least this score as positive."),
     ] = None,
     resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap and the permutation test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
@@ -206,7 +210,6 @@ def compare(
             autocompletion=complete_from("max", "min"),
         ),
     ] = None,
-    measure_direction: Annotated[str | None, typer.Option(hidden=True, help="The same as --better.")] = None,
     measure: Annotated[
         str | None,
         typer.Option(
@@ -233,8 +236,8 @@ def compare(
     posthoc: Annotated[
         str | None,
         typer.Option(
-            help="Post-hoc procedure: bergmann-hommel, shaffer, holm, nemenyi ... Default: automatic. finner, bh and by do not "
-            "control the family-wise error."
+            help="Post-hoc procedure, e.g. bergmann-hommel, shaffer, holm or nemenyi. Default: automatic. finner, bh and by do "
+            "not control the family-wise error rate."
         ),
     ] = None,
     test_fraction: Annotated[
@@ -277,7 +280,7 @@ def compare(
             check_text_path(json)
         verdict = compare(
             scores,
-            better=cast("Any", better or measure_direction),
+            better=cast("Any", better),
             measure=measure,
             control=control,
             alpha=alpha,

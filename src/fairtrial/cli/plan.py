@@ -36,7 +36,9 @@ def plan_test(
     margin: Annotated[
         float | None, typer.Option(help="The largest loss that does not matter: plan a decision at this margin.")
     ] = None,
-    width: Annotated[float | None, typer.Option(help="Plan an interval of this width, upper minus lower limit.")] = None,
+    width: Annotated[
+        float | None, typer.Option(help="Plan a confidence interval of this width (upper minus lower limit).")
+    ] = None,
     candidate: Annotated[str | None, typer.Option(metavar="NAME", help="New model or learner.")] = None,
     baseline: Annotated[str | None, typer.Option(metavar="NAME", help="Old model or learner.")] = None,
     measure: Annotated[

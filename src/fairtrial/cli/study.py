@@ -286,7 +286,7 @@ def _check_view_options(context: typer.Context, view: str, is_text: bool) -> Non
     check_one_of("show", view, RESULT_VIEWS)
     refuse_without(context, "level", "condition")
     for name in sorted(_VIEW_OPTIONS["summary"] - _VIEW_OPTIONS[view]):
-        refuse_option(context, name, f"on --show {view}")
+        refuse_option(context, name, f"with --show {view}")
     refuse_with(context, "show_all", "measure", "condition", "explain", "csv")
     refuse_with(context, "csv", "explain")
     if is_text:
@@ -387,7 +387,7 @@ def check(
         bool, typer.Option("--repair", help="Drop corrupted trials, so the next run repeats them. The old file is kept.")
     ] = False,
 ) -> None:
-    """Check a results file: its pages, all checksums, and its trials against the plan. A corrupted file gives exit code 2."""
+    """Check a results file: database pages, checksums, and trials against the plan. Exit code 2 means a corrupted file."""
     from fairtrial.study.store.transfer import check_results, repair_results
 
     with errors_to_exit(), warnings_to_stderr():
@@ -410,7 +410,8 @@ def forget(
     with errors_to_exit(), warnings_to_stderr():
         count = forget_trials(store, learner, dataset=dataset, study=study)
         where = "" if dataset is None else f" on {dataset}"
-        typer.echo(f"{store}: {format_count(count, 'trial')} of {learner}{where} forgotten; fairtrial run repeats them")
+        trials = f"{format_count(count, 'trial')} of {learner}{where}"
+        typer.echo(f"{store}: {trials} deleted; fairtrial run repeats {'it' if count == 1 else 'them'}")
 
 
 def resolve_jobs(jobs: int | None) -> int:

@@ -50,7 +50,7 @@ def find_column_indices(X: Any, columns: Iterable[Any] | None, name: str = "colu
         raise InputError(f"{name} must be a list of columns, got {columns!r}: pass [{columns!r}]")
     indices = [match_column(column_names, column, name) for column in columns]
     if not indices:
-        raise InputError(f"{name} must name at least 1 column, got none: omit it for all columns")
+        raise InputError(f"{name} must name at least 1 column, got none: omit {name} to select all columns")
     if len(set(indices)) < len(indices):
         raise InputError(f"{name} must name each column once, got {list(columns)}")
     return indices

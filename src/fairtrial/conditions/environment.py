@@ -90,7 +90,7 @@ class Altered:
 
     def __init__(self, environment: Environment, *conditions: Condition) -> None:
         if not isinstance(environment, Environment):
-            raise InputError(f"environment must have sample(n, rng), got {type(environment).__name__}")
+            raise InputError(f"environment must have a method sample(n, rng), got {type(environment).__name__}")
         for condition in conditions:
             if not isinstance(condition, Condition):
                 raise InputError(f"conditions must be conditions, got {type(condition).__name__}")

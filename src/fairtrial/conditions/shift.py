@@ -258,8 +258,10 @@ class PriorShift(Condition):
             proportions = _complete_proportions(named, counts)
         absent = [names[code] for code in np.flatnonzero((proportions > 0) & (counts == 0))]
         if absent or proportions.sum() == 0:
-            received = f"class {absent[0]!r}, which has no rows" if absent else "proportion 0 for all classes"
-            raise InputError(f"priors or weights must give rows to classes that occur in y, got {received}")
+            received = f"class {absent[0]!r}, which has no rows" if absent else "0 for all classes in y"
+            raise InputError(
+                f"priors or weights must be above 0 for at least 1 class in y, and only for classes in y, got {received}"
+            )
         return np.asarray(proportions / proportions.sum(), dtype=np.float64)
 
     def _choose_rows(self, codes: IntArray, counts: IntArray, proportions: FloatArray, rng: np.random.Generator) -> IntArray:

@@ -33,7 +33,7 @@ class _RowSplitter:
         if not text or text[0] == "%":
             return []
         if _WEIGHT.search(text) and (text[0] != "{" or text.count("{") > 1):
-            raise ValueError("a row must not have a weight {...}: remove it, or make it an attribute")
+            raise ValueError("a row must not have a weight {...}: remove the weight, or make it an attribute")
         return self._split_sparse(text) if text[0] == "{" else _split_dense(text)
 
     def _split_sparse(self, text: str) -> list[str]:

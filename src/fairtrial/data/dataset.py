@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fairtrial._check import check_column as check_column
 from fairtrial._frames import as_frame, resolve_column_indices
 from fairtrial._registry import suggest_name
-from fairtrial._text import format_html_block
+from fairtrial._text import format_count, format_html_block
 from fairtrial.data.dates import parse_iso_date
 from fairtrial.errors import InputError
 
@@ -64,7 +64,9 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
     try:
         return pd.Categorical(values.astype(object).where(values.notna(), None))
     except TypeError:
-        raise InputError(f"column {str(values.name)!r} must contain numbers or plain values, got {values.iloc[0]!r}") from None
+        raise InputError(
+            f"column {str(values.name)!r} must contain single values such as numbers or text, got {values.iloc[0]!r}"
+        ) from None
 
 
 def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
@@ -88,10 +90,10 @@ def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | 
         unknown = None if classes is None else pd.Index(list(classes)).get_indexer_for(values) < 0
         if unknown is not None and unknown.any():
             wrong = values[int(np.argmax(unknown))]
-            raise InputError(f"y must contain declared classes only, got {wrong!r}: declared are {list(classes or ())}")
+            raise InputError(f"y must contain only declared classes, got {wrong!r}: declared classes are {list(classes or ())}")
         categorical = pd.Categorical(values, categories=None if classes is None else list(classes))
     except TypeError:
-        raise InputError(f"y must contain plain labels, got {values.iloc[0]!r}") from None
+        raise InputError(f"y must contain labels such as text or numbers, got {values.iloc[0]!r}") from None
     return pd.Series(categorical, name=name)
 
 
@@ -147,7 +149,7 @@ class Summary:
         classes = ", ".join(f"{label} {count}" for label, count in self.classes.items())
         return (
             f"{self.name}: {self.rows} rows, {self.numeric} numeric and {self.nominal} nominal attributes, "
-            f"{self.missing} missing values; classes: {classes}; imbalance ratio {self.imbalance_ratio:.2f}"
+            f"{format_count(self.missing, 'missing value')}; classes: {classes}; imbalance ratio {self.imbalance_ratio:.2f}"
         )
 
     def _repr_html_(self) -> str:
@@ -427,7 +429,9 @@ class Dataset:
         if rows.dtype == bool and rows.shape == (len(self),):
             return np.flatnonzero(rows)
         if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-            raise InputError(f"rows must be positions or a mask of {len(self)} rows, got {rows.dtype} of shape {rows.shape}")
+            raise InputError(
+                f"rows must be positions or a Boolean mask for {len(self)} rows, got {rows.dtype} of shape {rows.shape}"
+            )
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(self)):
             raise InputError(f"rows must be positions from 0 to {len(self) - 1}, got {rows.min()} to {rows.max()}")
         return rows.astype(np.intp)

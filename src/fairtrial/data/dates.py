@@ -45,7 +45,7 @@ def convert_date_format(pattern: str, make_error: Callable[[str], InputError]) -
         position = match.end()
     fields = [part for part in parts if re.fullmatch(r"%[A-Za-z]", part)]
     if len(set(fields)) < len(fields):
-        raise make_error(f"a date format must contain each field once, got {pattern!r}")
+        raise make_error(f"a date format must contain each field at most once, got {pattern!r}")
     return "".join(parts)
 
 

@@ -42,7 +42,7 @@ _NUMBER_FORMATS = {
         "pass decimal=',' if {example!r} is {decimal}, remove the commas if it is {whole}",
     ),
     "thousands commas": ("numbers with commas between thousands", "remove the commas"),
-    "points and commas": ("numbers with points and with commas", "write them in one way"),
+    "points and commas": ("numbers with points and with commas", "use one format"),
     "thousands points": ("numbers with points between thousands", "remove the points"),
     "thousands points and decimal commas": (
         "numbers with points between thousands",
@@ -499,7 +499,7 @@ def _warn_about_equal_classes(name: str, values: Any, decimal: str, where: str) 
     if pair := find_equal_numbers(texts, decimal):
         warnings.warn(
             f"{where}: the classes {pair[0]!r} and {pair[1]!r} of {name!r} are the same number but are read as two classes: "
-            f"write them in one way, or pass text=[{name!r}] if they differ",
+            f"write them in the same way, or pass text=[{name!r}] if they differ",
             SuspectInputWarning,
             stacklevel=5,
         )

@@ -327,7 +327,8 @@ def _warn_about_leaks(folds: GivenFolds) -> None:
         if both
     ]
     if folds.never_tested:
-        messages.append(f"{folds.never_tested} of {len(folds.dataset)} rows are never tested")
+        verb = "is" if folds.never_tested == 1 else "are"
+        messages.append(f"{folds.never_tested} of {len(folds.dataset)} rows {verb} never tested")
     if messages:
         text = f"{folds.dataset.source}: {'; '.join(messages)}: draw new folds from the whole data set"
         warnings.warn(text, SuspectInputWarning, stacklevel=3)

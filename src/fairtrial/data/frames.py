@@ -193,7 +193,7 @@ def _check_unique_columns(table: pd.DataFrame, where: str) -> None:
 def _check_disjoint(nominal: list[str], numeric: list[str]) -> None:
     both = set(nominal) & set(numeric)
     if both:
-        raise InputError(f"a column must be nominal or numeric, got {sorted(both)[0]!r} as both")
+        raise InputError(f"a column must be either nominal or numeric, but {sorted(both)[0]!r} is declared as both")
 
 
 def _convert_to_numbers(values: pd.Series[Any], where: str) -> pd.Series[Any]:

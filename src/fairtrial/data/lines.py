@@ -118,7 +118,7 @@ def _check_encoding(encoding: str) -> _Codec:
     except (LookupError, TypeError, ValueError):
         raise InputError(f"encoding must name a text encoding, got {encoding!r}: try 'utf-8' or 'latin-1'") from None
     if not contains_ascii:
-        raise InputError(f"encoding must extend ASCII, got {encoding!r}: convert the file to UTF-8 first")
+        raise InputError(f"encoding must be an extension of ASCII, got {encoding!r}: convert the file to UTF-8 first")
     is_latin = name == "iso8859-1"
     return _Codec(name, "pass another encoding" if is_latin else "pass encoding='latin-1' if it is Western European text")
 

@@ -435,7 +435,9 @@ def find_layout(
         raise InputError(f"{content.path} must have at least 2 columns (attributes and a class), got 1{remedy}")
     with_header = columns is None and sniff_header(rows, missing) if header is None else header
     if with_header and len(rows) == 1:
-        raise InputError(f"{content.path} must contain rows, got only a header: pass header=False if this is a row")
+        raise InputError(
+            f"{content.path} must contain rows, got only a header: pass header=False if this line is a row of data"
+        )
     declared_names = _resolve_column_names(content, rows[0], with_header, columns)
     names = tuple(name or f"x{index}" for index, name in enumerate(declared_names))
     _check_unique_names(content.path, names, "rename one, or pass header=False")

@@ -88,8 +88,8 @@ def _write_csv(data: Dataset, path: Path) -> None:
         lost = [category for category in frame[name].cat.categories if str(category).strip() in MISSING]
         if lost:
             raise InputError(
-                f"nominal values must not look missing in a CSV file, got {lost[0]!r} in column {name!r}: choose the format "
-                "parquet or arff"
+                f"nominal values must not look like missing values in a CSV file, got {lost[0]!r} in column {name!r}: choose "
+                "the format parquet or arff"
             )
     frame.to_csv(path, index=False, lineterminator="\n")
 

@@ -170,7 +170,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             if labels.dtype.kind == "f" and not np.isfinite(labels).all():
                 raise InputError("y must not have missing labels: Input y contains NaN or infinity; drop these rows")
             if labels.dtype.kind == "O" and len({isinstance(value, str) for value in labels}) > 1:
-                raise InputError("y must have labels of one type, got a mixture of text and others: convert them")
+                raise InputError("y must have labels of one type, got text and other types: convert them to one type")
             check_classification_targets(labels)
         except InputError:
             raise
@@ -179,7 +179,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         try:
             classes, codes = np.unique(labels, return_inverse=True)
         except TypeError:
-            raise InputError("y must have labels of one type, got a mixture of types: convert them") from None
+            raise InputError("y must have labels of one type, got several: convert them to one type") from None
         return classes, codes.astype(np.intp)
 
     def __sklearn_tags__(self) -> Any:

@@ -289,7 +289,8 @@ class SMO(KernelSVM):
         check_at_least("exponent", self.exponent, 1)
         if self.exponent % 1 and self.scale != "min-max":
             raise InputError(
-                f"exponent must be a whole number unless scale is 'min-max', got {self.exponent!r}: products can be negative"
+                f"exponent must be a whole number unless scale is 'min-max', got {self.exponent!r}: inner products can be "
+                "negative"
             )
         return ("polynomial", self.exponent, self.lower_order), make_polynomial_kernel(self.exponent, self.lower_order)
 

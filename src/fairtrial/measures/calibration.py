@@ -54,7 +54,7 @@ _CURVE_POINTS = 100
 _SMALL = 1e-6
 _MAX_DECIMALS = 5
 
-_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLUSTER = "all rows are in one cluster, so the confidence limits are undefined"
 _ONE_CLASS = "only one of the two outcomes occurs"
 _CONSTANT = "all probabilities are equal"
 _SEPARATED = "the probabilities separate the two outcomes, so the slope is infinite"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _AUC_METHODS = ("score", "delong", "newcombe")
 _NO_VARIANCE = 1e-18
-_ALIKE = "both models rank all cases equally, so the limits do not apply to new cases"
+_ALIKE = "both models rank all cases equally, so the confidence limits do not apply to new cases"
 
 
 def difference(

@@ -142,7 +142,9 @@ def _solve_efficiency(
     best_weights = [_find_best_weights(produced, spent, index, row_indices, epsilon) for index in row_indices]
     for learner, weights in zip(table.index, best_weights, strict=True):
         if weights is None:
-            raise InputError(f"epsilon must be smaller than {epsilon:g}: {learner!r} has no weights above it")
+            raise InputError(
+                f"epsilon must be smaller than {epsilon:g}: {learner!r} has no feasible weights of at least {epsilon:g}"
+            )
     weights = np.array(best_weights)
     weights_without_self = [
         _find_best_weights(produced, spent, index, row_indices[:index] + row_indices[index + 1 :], epsilon)
@@ -212,7 +214,9 @@ def _split_outputs_inputs(
             if name not in columns:
                 raise InputError(f"{side} must contain columns of scores, got {name!r}: {suggest_name(name, columns)}")
             if name in side_by_name:
-                raise InputError(f"{name!r} must occur once in outputs and inputs, got it in {side_by_name[name]} and {side}")
+                raise InputError(
+                    f"{name!r} must occur only once in outputs and inputs, got it in {side_by_name[name]} and {side}"
+                )
             side_by_name[name] = side
     if outputs is None or inputs is None:
         rest = [name for name in columns if name not in side_by_name]
@@ -232,7 +236,7 @@ def _select_columns(table: pd.DataFrame, names: list[str]) -> FloatArray:
         values = _check.check_finite(f"column {name!r} of scores", table[name].to_numpy(dtype=np.float64))
         if (values < 0).any():
             raise InputError(
-                f"column {name!r} of scores must be at least 0 for efficiency, got {values.min():g} for "
+                f"the values in column {name!r} of scores must be at least 0 for efficiency, got {values.min():g} for "
                 f"{table.index[int(values.argmin())]!r}: choose another measure"
             )
     return table[names].to_numpy(dtype=np.float64)

@@ -166,10 +166,11 @@ def _compute_logistic(x: float) -> float:
 _MAX_CLUSTER_CELLS = 1 << 26
 # With two clusters, the raised confidence level of a bootstrap interval could be rounded to 1.
 _MAX_LEVEL = 1 - 1e-9
-_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLUSTER = "all rows are in one cluster, so the confidence limits are undefined"
 
 WITHOUT_LIMITS = {
-    "calibration_error": "no limits, because the estimate is biased upwards and bootstrap samples are biased even more"
+    "calibration_error": "no confidence limits, because the estimate is biased upwards and bootstrap estimates are biased even "
+    "more"
 }
 """Measures without confidence limits, and the reasons. Bootstrap limits of the calibration error are not valid."""
 
@@ -680,7 +681,7 @@ def _build_bootstrap_interval(
     if np.isnan(estimate) or not len(defined):
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
     if not bootstrap.compute_distances(defined, estimate).any():
-        notes.append("all resamples are equal, so the limits do not apply to new cases")
+        notes.append("all resamples are equal, so the confidence limits do not apply to new cases")
         if plan.method == "bca":
             warn_fallback(f"{name}: {notes[-1]}")
         return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))

@@ -33,7 +33,7 @@ DEFAULT_THRESHOLD = 0.5
 DEFAULT_THRESHOLDS = np.arange(1, 100) / 100
 TREAT_ALL, TREAT_NONE = "treat all", "treat none"
 
-_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLUSTER = "all rows are in one cluster, so the confidence limits are undefined"
 
 
 @measure(

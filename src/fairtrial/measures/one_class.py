@@ -357,7 +357,7 @@ def negative_likelihood_ratio(cells: Cells) -> FloatArray:
     per_class=True,
     cite="Glas et al. 2003",
     aliases=("dor",),
-    undefined="TP TN and FP FN are both zero",
+    undefined="TP x TN and FP x FN are both zero",
 )
 def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
     """Diagnostic odds ratio: TP TN / (FP FN).

@@ -236,7 +236,7 @@ class ScoreRows:
     def one_vs_rest(self) -> tuple[RankedRows, ...]:
         """The rows for each class against the rest."""
         if self.scores.ndim == 1:
-            raise InputError("average over classes needs one column of scores per class, got one column")
+            raise InputError("averaging over classes needs one column of scores per class, got one column")
         return tuple(self.select_class(code) for code in range(len(self.classes)))
 
     @cached_property

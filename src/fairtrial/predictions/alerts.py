@@ -151,7 +151,7 @@ class AlertCells:
         estimate = PER_CASES * (costs[0] * fp + costs[1] * fn) / total
         scaled = self.cells * self.scale
         low, high = compute_cost_limits(scaled[:, 1], scaled[:, 2], scaled.sum(axis=1), costs, self.adjust_level(level))
-        note = "the limits are undefined with one cluster" if math.isnan(high) else ""
+        note = "the confidence limits are undefined with one cluster" if math.isnan(high) else ""
         return Interval("cost", estimate, PER_CASES * low, PER_CASES * high, level, "score", note)
 
     def compute_measure(self, measure: LabelMeasure, settings: JudgeSettings) -> Interval:
@@ -176,7 +176,7 @@ class AlertCells:
             limits = compute_wilson_limits(float(successes.sum()), total, level)
         else:
             limits = compute_clustered_wilson_limits(successes * self.scale, trials * self.scale, self.adjust_level(level))
-        note = "the limits are undefined with one cluster" if math.isnan(limits[0]) else ""
+        note = "the confidence limits are undefined with one cluster" if math.isnan(limits[0]) else ""
         return Interval(name, float(successes.sum()) / total, *limits, level, "wilson", note)
 
     def _bootstrap(self, measure: LabelMeasure, estimate: float, settings: JudgeSettings) -> Interval:
@@ -184,7 +184,9 @@ class AlertCells:
         units, level = len(self.cells), settings.level
         interval = Interval(measure.name, estimate, float("nan"), float("nan"), level, "")
         if self.has_clusters and units < _MIN_BOOTSTRAP_CLUSTERS:
-            return omit_limits(interval, f"no limits, because there are fewer than {_MIN_BOOTSTRAP_CLUSTERS} clusters")
+            return omit_limits(
+                interval, f"no confidence limits, because there are fewer than {_MIN_BOOTSTRAP_CLUSTERS} clusters"
+            )
         rng = np.random.default_rng(settings.seed)
         drawn = np.array(
             [

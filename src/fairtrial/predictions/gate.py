@@ -277,7 +277,7 @@ def gate(
     _check.check_between("alpha", alpha, 0, 1)
     if margin is None:
         example = name_argument("margin", "0.01")
-        raise InputError(f"margin must be given, the largest loss that does not matter: pass e.g. {example}")
+        raise InputError(f"margin must be given (the largest loss that does not matter): pass e.g. {example}")
     settings = build_settings(1 - alpha, resamples, seed, alpha)
     margins = {str(name): check_margin(value) for name, value in margin.items()} if isinstance(margin, Mapping) else None
     if margins is None:
@@ -409,7 +409,9 @@ def _join_sources(
     for role in _SHARED_ROLES:
         if f"{role} baseline" in joined:
             if not joined[role].equals(joined[f"{role} baseline"]):
-                raise InputError(f"both files must agree on the {role} of each row, got different values: keep it in one file")
+                raise InputError(
+                    f"both files must agree on the {role} of each row, got different values: keep the column in only one file"
+                )
             joined = joined.drop(columns=f"{role} baseline")
     labels = [joined[column].map(normalize_label).astype(str) for column in ("y_true", "y_true baseline")]
     n_different = int((labels[0] != labels[1]).sum())
@@ -502,8 +504,8 @@ class _FilePart:
         repeated = table[row][table[row].duplicated()]
         if len(repeated):
             raise InputError(
-                f"row ids of {file_name} must be unique to join it, got {str(repeated.iloc[0])!r} more than once: remove the "
-                "copies, or name another column"
+                f"row ids of {file_name} must be unique to join the files, got {str(repeated.iloc[0])!r} more than once: "
+                "remove the copies, or name another column"
             )
         return cls(file_name, role, name or chosen or role, table, roles, columns)
 

@@ -13,6 +13,7 @@ from fairtrial import _check
 from fairtrial._findings import Finding
 from fairtrial._narrative import name_argument
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.measures.auc_inference import MIN_DECIDABLE_CASES, compute_t_quantile
@@ -253,8 +254,8 @@ def _compute_logits(model: InMemoryModel) -> Any:
     is_certain = (probabilities <= 0) | (probabilities >= 1)
     if is_certain.any():
         raise InputError(
-            f"probabilities must be above 0 and below 1 for the calibration slope, got 0 or 1 in {int(is_certain.sum()):,} "
-            f"rows of {model.name!r}: limit them, e.g. to 0.001 and 0.999"
+            "probabilities must be above 0 and below 1 for the calibration slope, got 0 or 1 in "
+            f"{format_count(int(is_certain.sum()), 'row')} of {model.name!r}: clip them, e.g. to 0.001 and 0.999"
         )
     return logit(probabilities)
 

@@ -137,8 +137,10 @@ class ModelPredictions:
 def _predict_at(model: ModelPredictions, threshold: float, positive: int) -> ModelPredictions:
     if model.labels_from == "file" or model.scores is None:
         has = "predicted labels in the file" if model.labels_from == "file" else "no scores"
+        remove = "the column of labels" if model.labels_from == "file" else "the model"
         raise InputError(
-            f"threshold needs models with scores but without labels, but {model.name!r} has {has}: remove one of them"
+            f"threshold needs models with scores but without labels, but {model.name!r} has {has}: remove {remove}, or "
+            "omit threshold"
         )
     if model.score_kind == "probability" and not 0 <= threshold <= 1:
         raise InputError(f"threshold must lie between 0 and 1 for probabilities, got {threshold:g}: pass a probability")
@@ -248,7 +250,7 @@ class PredictionFile:
         for dataset in self.datasets:
             code = dataset.get_positive_index(positive)
             if code is None or len(dataset.classes) != 2:
-                raise InputError(f"threshold needs two classes, got {len(dataset.classes)} in {dataset.name!r}: remove it")
+                raise InputError(f"threshold needs two classes, got {len(dataset.classes)} in {dataset.name!r}: omit threshold")
             models = {}
             for name, model in dataset.models.items():
                 models[name] = _predict_at(model, threshold, code)
@@ -1004,7 +1006,8 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
         problem = "a missing score" if np.isnan(values[line]) else f"{values[line]}"
         raise InputError(
             f"scores of {subject} must be finite numbers, got {problem} in column {column!r} at row {row_ids[line]!r} "
-            f"({format_count(int(bad.sum()), 'such line')}): give them a score, or pass {name_argument('drop_missing', 'True')}"
+            f"({format_count(int(bad.sum()), 'such line')}): enter finite scores, or "
+            f"pass {name_argument('drop_missing', 'True')}"
         )
     return values
 

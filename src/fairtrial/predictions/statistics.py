@@ -89,7 +89,7 @@ register_method("bootstrap_z", "z test with a bootstrap standard error", cite="E
 CONTRIBUTIONS = "effective contributions"
 """Key in `Outcome.details`: the effective number of rows that contribute to the variance of a bootstrapped difference."""
 
-NO_VARIATION = "no limits, because all resamples give the same value"
+NO_VARIATION = "no confidence limits, because all resamples give the same value"
 
 MEAN_LOSSES = ("brier", "log_loss")
 BINS = 4096
@@ -1122,7 +1122,7 @@ class InMemoryPair:
 
 def _describe_few_clusters(clusters: int) -> str:
     needed = format_count(_MIN_BOOTSTRAP_CLUSTERS, "cluster")
-    return f"no limits, because the bootstrap needs at least {needed}, got {clusters}"
+    return f"no confidence limits, because the bootstrap needs at least {needed}, got {clusters}"
 
 
 def run_swaps(measure: Measure, swaps: LabelSwaps | RowSwaps, settings: JudgeSettings, resamples: int, rows: int) -> Outcome:

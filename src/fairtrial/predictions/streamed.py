@@ -118,7 +118,7 @@ _MAX_DISTINCT_FRACTION = 0.1
 # If the confusion tables of all clusters have at most this many cells, they are read into memory.
 _MAX_CLUSTER_CELLS = 1 << 22
 
-_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLUSTER = "all rows are in one cluster, so the confidence limits are undefined"
 
 _LINE_ROLES = ("dataset", "model", "row", "repeat", "fold")
 
@@ -798,8 +798,8 @@ class StreamedPair:
         if n_different:
             raise InputError(
                 f"y_true must be the same in all lines of a row, got a difference between {first.name!r} and "
-                f"{second.name!r} in column {self.streamed.roles.get('y_true')!r} ({n_different:,} such rows): check the row "
-                f"ids{suggest_y_true()}"
+                f"{second.name!r} in column {self.streamed.roles.get('y_true')!r} "
+                f"({format_count(n_different, 'such row')}): check the row ids{suggest_y_true()}"
             )
 
     @cached_property
@@ -1271,7 +1271,9 @@ def _keep_weighted_lines(file: StreamedFile) -> None:
     columns = f"count(*) FILTER (WHERE {bad}), max({weight}), count(*) FILTER (WHERE {weight} = 0)"
     count, most, n_zeros = file.fetch_rows(f"SELECT {columns} FROM judged")[0]
     if count:
-        raise InputError(f"weights must be finite and not negative, got {count:,} invalid lines: correct them")
+        raise InputError(
+            f"weights must be finite and not negative, got {format_count(count, 'invalid line')}: correct the weights"
+        )
     if not most:
         raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
     if n_zeros:
@@ -1425,8 +1427,8 @@ def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: 
     ):
         if n_present and n_finite < rows:
             raise InputError(
-                f"scores of {subject} must be finite numbers, got {rows - n_finite:,} invalid lines in column "
-                f"{column!r}: give them a score, or pass {name_argument('drop_missing', 'True')}"
+                f"scores of {subject} must be finite numbers, got {format_count(rows - n_finite, 'invalid line')} in "
+                f"column {column!r}: enter finite scores, or pass {name_argument('drop_missing', 'True')}"
             )
         if n_present:
             columns[text] = column

@@ -273,10 +273,10 @@ def _explain_untested(gaps: pd.DataFrame, measure: Measure) -> str:
     line = known[known["obstacle"] == obstacle].iloc[0]
     if obstacle == "gap_undefined":
         undefined = known[known["estimate"].isna()]
-        scope = f" for {undefined['column'].iloc[0]} {undefined['subgroup'].iloc[0]}" if len(undefined) else ""
-        return f"it is undefined{scope}, because {measure.facts.undefined}"
+        scope = f" for {undefined['column'].iloc[0]} = {undefined['subgroup'].iloc[0]}" if len(undefined) else ""
+        return f"{measure.display_name} is undefined{scope}, because {measure.facts.undefined}"
     if obstacle in ("missing_input", "not_in_memory"):
-        return f"it {line['note']}" + (", but the file is streamed" if obstacle == "not_in_memory" else "")
+        return f"{measure.display_name} {line['note']}" + (", but the file is streamed" if obstacle == "not_in_memory" else "")
     text = render(Finding.of(f"untested_{obstacle}", measure=measure.display_name, limit=MANY_ROWS))
     return text[:1].lower() + text[1:]
 

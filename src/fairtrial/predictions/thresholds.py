@@ -626,7 +626,7 @@ def _list_problems(cases: Sequence[ScoredCases], goal: Goal) -> list[Finding]:
             (_, model), (highest, threshold) = max(unreached.items(), key=lambda item: item[1][0])
             raise InputError(
                 f"precision must be reachable, got {goal.value:g}, but the highest precision of {model!r} is "
-                f"{format_number(highest)} (threshold {format_number(threshold)}): pass a lower one"
+                f"{format_number(highest)} (threshold {format_number(threshold)}): pass a lower precision"
             )
         for (_, model), (highest, threshold) in unreached.items():
             values = {"model": model, "value": goal.value, "highest": highest, "threshold": threshold}
@@ -656,7 +656,7 @@ def _check_goal(costs: Any, recall: float | None, precision: float | None, alert
         if name != "alerts" and 1 < value <= 100:
             remedy = f"pass {value / 100:g} for {value:g} %"
         subject = name_place(f"--{name}", name)
-        raise InputError(f"{subject} must lie above 0 and not above {highest:,}{unit}, got {value:g}: {remedy}")
+        raise InputError(f"{subject} must be greater than 0 and at most {highest:,}{unit}, got {value:g}: {remedy}")
     return Goal(name, float(value))  # type: ignore[arg-type]
 
 
@@ -839,7 +839,7 @@ def _estimate_saving(
     crossed, same = (compute_row_costs(cases.is_positive, predicted, goal.costs) for predicted in (alert, on_same_rows))
     ratios = [units.compute_ratio_limits(values, at_current, level) for values in (crossed, same)]
     low, high = _take(min, ratios[0][0], ratios[1][0]), _take(max, ratios[0][1], ratios[1][1])
-    note = "no limits, because the current cost is not significantly above zero" if np.isnan(low) else ""
+    note = "no confidence limits, because the current cost is not significantly above zero" if np.isnan(low) else ""
     return Interval("saving", 1 - float(units.sum_units(crossed).sum()) / total, 1 - high, 1 - low, level, "fieller", note)
 
 

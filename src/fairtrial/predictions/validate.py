@@ -133,14 +133,14 @@ def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subjec
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
-            f"predicted labels of {subject} must be labels of y_true ({join_names(true_labels)}), got none of them but "
-            f"{unknown[0]!r}: convert the labels"
+            f"predicted labels of {subject} must be labels of y_true ({join_names(true_labels)}), got only others such "
+            f"as {unknown[0]!r}: convert the labels"
         )
     never_predicted = [label for label in true_labels if label not in predicted]
     if unknown and never_predicted and _is_shifted(true_labels, predicted):
         raise InputError(
             f"predicted labels of {subject} must be labels of y_true ({join_names(true_labels)}), got {unknown[0]!r} and never "
-            f"{never_predicted[0]!r}: the codes differ, convert them"
+            f"{never_predicted[0]!r}: the codes of the classes differ, so convert the labels"
         )
     folded = {label.strip().lower(): label for label in true_labels}
     for label in unknown:

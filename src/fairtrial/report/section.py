@@ -223,7 +223,7 @@ QUESTIONS = {
     "where": "Where is performance worse?",
     "threshold": "At which threshold and cost?",
     "probabilities": "Are the probabilities trustworthy?",
-    "conditions": "Does it hold under noise and drift?",
+    "conditions": "Does the answer change under noise and drift?",
     "checks": "What should worry me?",
     "how": "How was it done?",
 }

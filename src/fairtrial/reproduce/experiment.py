@@ -293,8 +293,8 @@ def _check_folder(folder: Path, experiment: Experiment) -> Path:
     page = folder / "index.md"
     if page.is_file() and not page.read_text(encoding="utf-8", errors="replace").startswith(f"# {experiment.name}: "):
         raise InputError(
-            f"out must not contain the page of another experiment, got {str(folder)!r} with an index.md that is not of "
-            f"{experiment.name}: choose another folder"
+            f"out must not contain the page of another experiment, got {str(folder)!r}, whose index.md is not "
+            f"the page of {experiment.name}: choose another folder"
         )
     return folder
 

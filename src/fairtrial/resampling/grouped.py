@@ -130,7 +130,7 @@ class LeaveGroupOut(Splitter):
         groups = rows.require_groups("LeaveGroupOut")
         present = int(groups.max()) + 1
         if present <= self.n_groups:
-            raise InputError(f"groups must contain more than {self.n_groups} groups, got {present}")
+            raise InputError(f"the number of groups must be greater than n_groups = {self.n_groups}, got {present}")
         for fold, left_out in enumerate(combinations(range(present), self.n_groups)):
             tested = np.isin(groups, left_out)
             yield Split(np.flatnonzero(~tested), np.flatnonzero(tested), 0, fold)

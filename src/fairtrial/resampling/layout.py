@@ -254,7 +254,7 @@ def _encode_layout_classes(y: Any, n: int) -> tuple[IntArray, tuple[Any, ...]]:
 def _resolve_splits(splits: Any, X: Any, y: Any, n: int) -> Splits:
     if isinstance(splits, Splits):
         if splits.n_rows != n:
-            raise InputError(f"splits must be of the {n} rows of the data set, got splits of {splits.n_rows} rows")
+            raise InputError(f"splits must be for the {n} rows of the data set, got splits for {splits.n_rows} rows")
         return splits
     if hasattr(splits, "freeze"):
         return splits.freeze(X, y)  # type: ignore[no-any-return]

@@ -47,7 +47,9 @@ class ScikitLearnSplitter(Splitter):
         if isinstance(splitter, Splitter):
             raise InputError(f"splitter must be a splitter of scikit-learn, got {splitter!r}: use it directly")
         if getattr(splitter, "random_state", None) is not None:
-            raise InputError(f"random_state of the splitter must be None, got {splitter!r}: pass random_state to freeze")
+            raise InputError(
+                f"random_state of the splitter must be None, got {splitter!r}: pass random_state to freeze() instead"
+            )
         self.splitter = splitter
         self._uses_groups = _needs_groups(splitter)
         self._uses_time = _needs_time(splitter)

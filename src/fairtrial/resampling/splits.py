@@ -94,7 +94,7 @@ class Splits:
         """
         if isinstance(splits, Splits):
             if splits.n_rows != n_rows:
-                raise InputError(f"splits must be of {n_rows} rows, got splits of {splits.n_rows} rows")
+                raise InputError(f"splits must be for a data set with {n_rows} rows, got splits for {splits.n_rows} rows")
             return splits
         items = [_read_split(pair, fold, n_rows) for fold, pair in enumerate(splits)]
         if not items:
@@ -209,7 +209,9 @@ def _read_positions(name: str, positions: npt.ArrayLike, n_rows: int) -> IntArra
     if rows.shape == (0,):
         raise InputError(f"{name} must contain at least 1 row, got 0")
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise InputError(f"{name} must contain row indices, got {positions!r}: pass integers or a mask of {n_rows} rows")
+        raise InputError(
+            f"{name} must contain row indices, got {positions!r}: pass integers or a Boolean mask for {n_rows} rows"
+        )
     if not (rows.min() >= 0 and rows.max() < n_rows):
         raise InputError(f"{name} must contain indices from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}")
     if rows.flags.writeable or rows.dtype != np.intp:

@@ -338,7 +338,7 @@ def _drop_fewest(is_missing: Any, scores: Scores, control: str | None) -> tuple[
     can_drop_columns = columns_left > 1 and (control is None or not incomplete_columns[list(learners).index(control)])
     if not can_drop_rows and not can_drop_columns:
         raise InputError(
-            "scores must be known for at least 2 learners on the same data sets, got too many missing ones: add the missing "
+            "scores must be known for at least 2 learners on the same data sets, got too many missing scores: add the missing "
             "scores, or finish the study"
         )
     if can_drop_rows and (lost_by_rows <= lost_by_columns or not can_drop_columns):

@@ -28,7 +28,7 @@ PER_CASES = 1000
 
 register_method("cost_test", "adjusted paired cost test", cite="Bonett & Price 2012", statistic="difference")
 
-_ONE_CLUSTER = "all rows are in one cluster, so the limits are undefined"
+_ONE_CLUSTER = "all rows are in one cluster, so the confidence limits are undefined"
 
 
 def check_costs(costs: Any) -> tuple[float, float]:
@@ -43,7 +43,8 @@ def check_costs(costs: Any) -> tuple[float, float]:
         pair = ()
     if len(pair) != 2:
         raise InputError(
-            f"costs must be two numbers, of a false positive and a false negative, got {costs!r}: pass e.g. (1, 10)"
+            f"costs must be two numbers, the costs of a false positive and of a false negative, got {costs!r}: "
+            "pass e.g. (1, 10)"
         )
     for name, cost in zip(("false positive", "false negative"), pair, strict=True):
         if not (math.isfinite(cost) and cost > 0):

@@ -337,7 +337,7 @@ def _get_test_fraction(design: Design, options: ComparisonOptions) -> float:
     if design.folds < 2:
         raise InputError(
             "repeats without folds must state their test rows: pass "
-            f"{name_argument('test_fraction', '0.33')} if each repeat has another test set (here a third of the rows), or "
+            f"{name_argument('test_fraction', '0.33')} if each repeat has a different test set (here a third of the rows), or "
             f"{name_argument('rows', 'seeds')} if all repeats have the same training and test rows"
         )
     return 1 / design.folds
@@ -436,7 +436,7 @@ def _read_fold_scores(scores: Scores, options: ComparisonOptions) -> tuple[Float
     n_splits = sorted({len(dataset_rows) for dataset_rows in rows.values()})
     if n_splits[0] < 2 or len(n_splits) > 1:
         raise InputError(
-            "hierarchical must have the same number of splits on every data set, at least 2, got "
+            "hierarchical needs the same number of splits (at least 2) on every data set, got "
             f"{n_splits[0]}{f' to {n_splits[-1]}' if len(n_splits) > 1 else ''}: omit it to compare means over splits"
         )
     return np.array([scores.cells[dataset_rows] for dataset_rows in rows.values()]), _get_test_fraction(scores.design, options)

@@ -166,7 +166,7 @@ class MarginDecision:
         interval = format_interval(self.low, self.high, self.level)
         text = f"{self.decision} at the margin {self.margin:g}: difference {format_difference(self.difference)}, {interval}"
         test = f", {get_display_name(self.test)}, n = {self.n:,}" if self.test else ""
-        return text + test + (f"; about {self.needed:,} would decide" if self.needed is not None else "")
+        return text + test + (f"; a decision would need about {self.needed:,}" if self.needed is not None else "")
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary)}</p>" + format_html_table(self.frame())

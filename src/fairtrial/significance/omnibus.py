@@ -752,7 +752,9 @@ def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p:
     if is_friedman or np.isnan(effect.low) or (p < 1 - effect.level) == (effect.low > 0):
         return effect
     nan = float("nan")
-    return Effect(effect.name, effect.estimate, nan, nan, effect.level, "no interval because the Friedman test disagrees")
+    return Effect(
+        effect.name, effect.estimate, nan, nan, effect.level, "no interval because the Friedman test decides differently"
+    )
 
 
 def compute_concordance(table: ScoreTable, better: Better, p_value: float | None, level: float = 0.95) -> Effect:

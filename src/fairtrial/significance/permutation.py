@@ -232,7 +232,7 @@ def _build_permutation_effect(name: str, observed: float, permuted_scores: Float
     if not len(permuted_scores):
         return None
     low, high = np.quantile(observed - permuted_scores, [0.025, 0.975])
-    note = "the limits reflect the variation of the scores on permuted labels only"
+    note = "the confidence limits reflect only the variation of the scores on permuted labels"
     return Effect(
         f"{name} minus the mean on permuted labels",
         observed - float(permuted_scores.mean()),

@@ -101,7 +101,7 @@ class Power:
         if not np.isnan(self.power):
             power = format_number(self.power, "{:.3f}")
             sentences.append(
-                f"{self.n:,.0f} {self.unit} detect a difference of {format_number(self.difference)} with power {power}"
+                f"With {self.n:,.0f} {self.unit}, the power for a difference of {format_number(self.difference)} is {power}"
             )
         if not np.isnan(self.n_needed):
             difference = "" if sentences else f" to detect a difference of {format_number(self.difference)}"
@@ -173,7 +173,7 @@ def power(
     Examples
     --------
     >>> print(power(test="paired_t", difference=0.5, sd=1, n=20))
-    20 data sets detect a difference of 0.5 with power 0.565. A power of 0.8 needs 34 data sets, or a difference of 0.66
+    With 20 data sets, the power for a difference of 0.5 is 0.565. A power of 0.8 needs 34 data sets, or a difference of 0.66
     >>> round(power(difference=1.7, sd=1, n=6).power, 3)  # all six differences are positive
     0.761
     """
@@ -247,7 +247,7 @@ def _build_power_curve(
     """
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
-            raise InputError(f"sd must be a finite number above 0, got {sd!r}: pass that of the differences between data sets")
+            raise InputError(f"sd must be a finite number above 0, got {sd!r}: pass the standard deviation of the differences")
         spread = float(sd)
         efficiency = _EFFICIENCY if test == "wilcoxon" else 1.0
 

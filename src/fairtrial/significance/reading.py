@@ -532,7 +532,7 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Sc
         choices = [name_argument("rows", value) for value in ("datasets", "folds")]
         raise InputError(
             "rows must be data sets or folds, got a table that does not name them: pass "
-            f"{choices[0]} if each row is another data set, {choices[1]} if the rows are folds of one data set"
+            f"{choices[0]} if each row is a different data set, {choices[1]} if the rows are folds of one data set"
         )
     if fold_role is not None or (rows in ("folds", "seeds") and not keys):
         role = "repeat" if rows == "seeds" else fold_role or "fold"
@@ -664,9 +664,8 @@ def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | 
     ):
         return measure_columns[0], raw.names[measure_columns[0]]
     if "value" not in roles and "dataset" not in roles and all(raw.is_numeric(i) for i in unused_columns):
-        remedy = (
-            f"name the column of numbers 'value', or transpose a table whose column {raw.names[roles['learner']]!r} names rows"
-        )
+        learner_column = raw.names[roles["learner"]]
+        remedy = f"name the column of numbers 'value', or transpose the table if its column {learner_column!r} names the rows"
     elif "value" not in roles and measure_columns:
         remedy = f"pass {name_argument('measure', 'NAME')} to choose {raw.names[measure_columns[0]]!r} or another"
     elif "value" not in roles:

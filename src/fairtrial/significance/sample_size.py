@@ -474,8 +474,8 @@ def plan_auc_test(
     >>> round(plan_auc_test(0.7313686, positives=41, negatives=72).power, 4)
     0.9905
     >>> print(plan_auc_test(0.85, 0.80))
-    820 rows (410 positive) show that AUCs of 0.85 and 0.8 differ with a power of
-    80 %.
+    820 rows (410 positive) are needed to show that AUCs of 0.85 and 0.8 differ, with
+    a power of 80 %.
       Formula: variances and covariance of binormal AUCs (Obuchowski & McClish
       1997).
     """

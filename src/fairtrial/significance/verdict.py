@@ -354,9 +354,10 @@ class Verdict:
         test = get_display_name(self.margins[0][2].test)
         if self.posthoc is None:
             return Finding.of("margin_disagreement_f" if self.outcome.test == "five_by_two_f" else "margin_disagreement_ties")
-        adjustment = "no procedure" if self.posthoc.method == "none" else get_display_name(self.posthoc.method)
-        values = {"test": test, "m": len(self.margins), "p_test": self.posthoc.pair_test, "adjustment": adjustment}
-        return Finding("margin_disagreement", {"pairs": pairs, **values})
+        values = {"test": test, "m": len(self.margins), "p_test": self.posthoc.pair_test}
+        if self.posthoc.method == "none":
+            return Finding("margin_disagreement_unadjusted", {"pairs": pairs, **values})
+        return Finding("margin_disagreement", {"pairs": pairs, **values, "adjustment": get_display_name(self.posthoc.method)})
 
     def margin_frame(self) -> pd.DataFrame:
         """Build a table of the decisions at the margin.

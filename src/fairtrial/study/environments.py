@@ -504,7 +504,7 @@ def _check_names(learners: Any, environments: Any) -> None:
             raise InputError(f"{argument} must map names to {argument}, got {type(mapping).__name__}: pass {{'name': ...}}")
     for name, item in environments.items():
         if not isinstance(item, Environment):
-            raise InputError(f"environment {name!r} must have sample(n, rng), got {type(item).__name__}")
+            raise InputError(f"environment {name!r} must have a method sample(n, rng), got {type(item).__name__}")
     for name, item in learners.items():
         if not (hasattr(item, "fit") and hasattr(item, "predict")) or isinstance(item, type):
             kind = "a class" if isinstance(item, type) else type(item).__name__

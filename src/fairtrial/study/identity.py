@@ -366,7 +366,9 @@ def to_canonical(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(to_canonical, value)) + "]"
-    raise InputError(f"a plain value must be a number, text, None, a list or a dictionary, got {type(value).__name__}")
+    raise InputError(
+        f"parameter values must be numbers, Booleans, text, None, lists or dictionaries, got {type(value).__name__}"
+    )
 
 
 class Encoder:

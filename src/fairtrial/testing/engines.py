@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fairtrial._text import format_count
 from fairtrial.data import Dataset
 from fairtrial.errors import FairtrialError
 from fairtrial.study.records import Chunk, ResourceLimits, SplitRows, TrialRecord, TrialTask
@@ -174,9 +175,9 @@ def check_unknown_data_are_requested(case: _EngineCase) -> None:
 def check_each_trial_is_answered_once(case: _EngineCase) -> None:
     """Each trial must have exactly one record."""
     keys = sorted(record.key for record in case.records)
-    require(len(keys) == len(set(keys)), f"{len(keys) - len(set(keys))} trials with two records")
+    require(len(keys) == len(set(keys)), f"{format_count(len(keys) - len(set(keys)), 'trial')} with two records")
     missing = len({task.key for chunk in _make_chunks(case.dataset) for task in chunk.tasks} - set(keys))
-    require(not missing, f"{missing} trials without a record")
+    require(not missing, f"{format_count(missing, 'trial')} without a record")
 
 
 @_contract.rule("let `work` supervise the learners: do not replace it and do not change its answer")
@@ -210,7 +211,7 @@ def check_many_chunks_are_answered(case: _EngineCase) -> None:
     """Every chunk must be answered, even if there are more chunks than workers."""
     chunks = [_make_chunk(case.dataset, 0, [0], number) for number in range(_N_CHUNKS)]
     keys = {record.key for record in case.run(chunks) if record.status == "ok"}
-    require(len(keys) == _N_CHUNKS, f"{len(keys)} records of {_N_CHUNKS} chunks")
+    require(len(keys) == _N_CHUNKS, f"{format_count(len(keys), 'record')} of {_N_CHUNKS} chunks")
 
 
 @_contract.rule("let cancel() return False if the task cannot be cancelled any more")

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from fairtrial._text import format_count
 from fairtrial.learners import facts_of
 from fairtrial.study.records import find_abstention_label
 from fairtrial.testing.contract import Contract, require
@@ -68,7 +69,7 @@ class _LearnerCase:
     def require_same_predictions(self, predictions: Any, got: str) -> None:
         """Require that the predictions equal those of the fitted copy."""
         differences = int((np.asarray(predictions) != self.predictions).sum())
-        require(differences == 0, f"{differences} different predictions {got}")
+        require(differences == 0, f"{format_count(differences, 'different prediction')} {got}")
 
 
 @contextmanager
@@ -223,7 +224,7 @@ def check_rows_are_predicted_independently(case: _LearnerCase) -> None:
     """The prediction of a row must not depend on the other rows."""
     expected = np.asarray(case.fitted.predict(case.X.copy()))[5:12]
     differences = int((np.asarray(case.fitted.predict(case.X[5:12].copy())) != expected).sum())
-    require(differences == 0, f"{differences} different predictions for 7 rows alone")
+    require(differences == 0, f"{format_count(differences, 'different prediction')} for 7 rows alone")
 
 
 @_contract.rule("copy X and y before you change them")
@@ -294,7 +295,7 @@ def check_pickled_copy_predicts_equally(case: _LearnerCase) -> None:
     expected = np.asarray(case.fitted.predict(case.X.copy()))
     restored = pickle.loads(cloudpickle.dumps(case.fitted))
     differences = int((np.asarray(restored.predict(case.X.copy())) != expected).sum())
-    require(differences == 0, f"{differences} different predictions")
+    require(differences == 0, format_count(differences, "different prediction"))
 
 
 def _require_known_labels(predictions: Any, y: npt.NDArray[Any], learner: Any, context: str = "") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from fairtrial._text import format_count
 from fairtrial.resampling import FoldSplitter, LeaveOneOut, Repeated, Split, Splitter
 from fairtrial.testing.contract import Contract, require
 
@@ -149,7 +150,7 @@ def check_test_rows_are_unique(case: _SplitterCase) -> None:
     """A row must occur at most once in the test set of a split."""
     for number, split in enumerate(case.list_splits()):
         duplicates = len(split.test) - len(np.unique(split.test))
-        require(not duplicates, f"{duplicates} duplicate test rows in split {number}")
+        require(not duplicates, f"{format_count(duplicates, 'duplicate test row')} in split {number}")
 
 
 @_contract.rule("assign every row to exactly one fold", applies=_tests_each_row_once)
@@ -160,7 +161,7 @@ def check_folds_cover_each_row_once(case: _SplitterCase) -> None:
         tested = np.concatenate([split.test for split in splits if split.repeat == repeat])
         counts = np.bincount(tested[(tested >= 0) & (tested < _N_ROWS)], minlength=_N_ROWS)
         row = int(np.argmax(counts != 1))
-        require((counts == 1).all(), f"{counts[row]} tests of row {row} in repeat {repeat}")
+        require((counts == 1).all(), f"{format_count(int(counts[row]), 'test')} of row {row} in repeat {repeat}")
 
 
 @_contract.rule("return the number of splits that split() yields")

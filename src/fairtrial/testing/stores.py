@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._text import format_count
 from fairtrial.errors import StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.identity import compute_trial_keys, hash_split
@@ -141,7 +142,7 @@ class _StoreCase:
         trials = archive.trials()
         done = trials[trials["status"] == "ok"]
         expected = {self._describe_trial(link): link for link in links}
-        require(len(done) == len(links), f"{len(done)} successful trials instead of {len(links)}")
+        require(len(done) == len(links), f"{format_count(len(done), 'successful trial')} instead of {len(links)}")
         for trial, predictions in zip(done.itertuples(index=False), archive.predictions(done["trial"].tolist()), strict=True):
             key = tuple(getattr(trial, name) for name in _TRIAL_KEY)
             require(key in expected, f"the unknown trial {key}")
@@ -329,7 +330,7 @@ def check_batches_are_atomic(case: _StoreCase) -> None:
         batch = [*study.pair_successes(study.links[:2]), (study.make_success(study.links[2]), unknown)]
         error = _find_error(lambda: store.add_records(batch))
         require(isinstance(error, StoreError), f"{error!r} for a record of an unknown learner")
-        require(not store.find_done(), f"{len(store.find_done())} records of a batch that failed")
+        require(not store.find_done(), f"{format_count(len(store.find_done()), 'record')} of a batch that failed")
         store.add_records(study.pair_successes(study.links[:2]))
         case.require_records(store, study.links[:2])
 
@@ -504,5 +505,7 @@ def check_merged_stores_equal_whole(case: _StoreCase) -> None:
                     digest = source.compute_digest()
                     merged, _ = target.merge_from(source)
                     require(source.compute_digest() == digest, "a changed source")
-            require((merged.added, merged.replaced) == (0, 0), f"{merged.added} records added by a second merge")
+            require(
+                (merged.added, merged.replaced) == (0, 0), f"{format_count(merged.added, 'record')} added by a second merge"
+            )
             case.require_records(target, study.links)

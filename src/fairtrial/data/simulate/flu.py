@@ -84,7 +84,10 @@ class FluPopulation:
     def __post_init__(self) -> None:
         proportions = check_finite("ages", np.atleast_1d(check_numbers("ages", self.ages)))
         if proportions.shape != (6,) or (proportions < 0).any() or abs(proportions.sum() - 1) > 1e-9:
-            raise InputError(f"ages must be 6 proportions that sum to 1, for {join_names(GROUPS, None)}, got {self.ages!r}")
+            raise InputError(
+                f"ages must be 6 proportions that sum to 1, one for each age group ({join_names(GROUPS, None)}), "
+                f"got {self.ages!r}"
+            )
         for name in ("social", "severity"):
             check_number(name, getattr(self, name))
         check_at_least("decline", self.decline, 0)

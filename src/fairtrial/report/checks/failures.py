@@ -59,7 +59,7 @@ def check_failures(source: ReportSource) -> CheckAnswer:
     looks_for="planned trials that have not run",
     why="The trials that have run are rarely a representative sample of the planned trials: fast learners and small data sets "
     "come first. Stopping when the result looks favourable also biases the comparison.",
-    remedy="let the study finish: rerun fairtrial run to resume it",
+    remedy='resume the study with "fairtrial run" and wait until all trials have run',
     cite="Simmons, Nelson & Simonsohn 2011",
     texts={
         "passed": "every planned trial has run.",

@@ -123,7 +123,7 @@ def _check_rank_frame(ranks: Any) -> pd.DataFrame:
         raise InputError(f"ranks must have at least 2 learners (columns) and 1 row, got the shape {frame.shape}")
     values = frame.to_numpy()
     if values.dtype.kind not in "iuf" or not ((values >= 1) & (values <= frame.shape[1])).all():
-        raise InputError(f"ranks must be numbers from 1 to the number of learners, {frame.shape[1]}: pass ranks, not scores")
+        raise InputError(f"ranks must be between 1 and {frame.shape[1]}, the number of learners: pass ranks, not scores")
     return frame
 
 
@@ -595,9 +595,7 @@ def _choose_learner_pair(results: Results, selection: Selection) -> list[str]:
         if name not in learner_names:
             raise InputError(f"learner must be in the study, got {name!r}: {suggest_name(name, learner_names)}")
     if len(selected) != 2:
-        raise InputError(
-            f"learner must name 2 learners for a posterior, got {len(selected)}: pass ['{learner_names[0]}', '...']"
-        )
+        raise InputError(f"learner must name 2 learners for a posterior, got {len(selected)}: pass e.g. {learner_names[:2]}")
     return selected
 
 

@@ -201,7 +201,8 @@ def draw_density(posterior: Posterior, *, names: tuple[str, str] = ("first", "se
         .encode(x, y, _encode_region(region_labels, names), tooltip=["difference:Q", "density:Q"])
     )
     line = build_chart(rows).mark_line(color=INK, strokeWidth=1.3).encode(x, y, order="difference:Q")
-    heading = build_title(title, f"Posterior of the difference. The rope is -{posterior.rope:g} to {posterior.rope:g}")
+    rope = f"Region of practical equivalence: -{posterior.rope:g} to {posterior.rope:g}"
+    heading = build_title(title, f"Posterior of the difference. {rope}")
     plain = build_title(title, "Posterior of the difference")
     chart = alt.layer(areas, line).properties(width=460, height=240, title=heading if posterior.rope > 0 else plain)
     return style_chart(chart)

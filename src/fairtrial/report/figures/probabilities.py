@@ -71,7 +71,7 @@ def draw_corp(
     curves = line.encode(x, y, shade, tooltip=build_tooltips(columns))
     chart = alt.layer(band, draw_reference_line([(0, 0), (1, 1)], x, y), curves).properties(width=SIDE, height=height)
     names = "" if len(banded) == len(frames) else f" of {', '.join(banded)}"
-    explanation = f"Shaded{names}: where the curve of a calibrated model lies ({format_percentage(level)})"
+    explanation = f"Shaded{names}: pointwise {format_percentage(level)} band for a calibrated model"
     lines = subtitle or (explanation, "Dashed: perfect calibration")
     return style_chart(chart.properties(title=build_title(title, *lines)))
 
@@ -128,5 +128,5 @@ def draw_decision_curves(frames: Frames, *, title: str = "Decision curve", level
     treat_all = build_chart(all_rows).mark_line(color=GREY, strokeWidth=1.6, strokeDash=[5, 4]).encode(x, y)
     treat_none = draw_reference_line([(0, 0), (1, 0)], x, y)
     chart = alt.layer(band, treat_none, treat_all, models).properties(width=460, height=300)
-    subtitle = f"Shaded: {format_percentage(level)} pointwise limits. Dashed: treat all rows (falling) and none (0)"
+    subtitle = f"Shaded: {format_percentage(level)} pointwise confidence limits. Dashed: treat all rows (falling) and none (0)"
     return style_chart(chart.properties(title=build_title(title, subtitle)))

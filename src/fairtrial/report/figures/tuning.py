@@ -27,7 +27,9 @@ def draw_study_tuning(results: Results, selection: Selection) -> Any:
     if selection.dataset is not None:
         choices = choices[choices["dataset"] == selection.find_dataset(results).name]
     if choices.empty:
-        raise InputError("the figure 'tuning' needs a tuned learner with successful trials, got none: declare tune = { ... }")
+        raise InputError(
+            "the figure 'tuning' needs a tuned learner with successful trials, got none: declare tune for a learner"
+        )
     return draw_tuning(choices)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial._narrative import render, render_certainty, render_exceptions, render_headline, render_ranking
-from fairtrial._text import format_interval, format_number, format_text, join_names
+from fairtrial._text import format_count, format_interval, format_number, format_text, join_names
 from fairtrial.measures import get_measure
 from fairtrial.report.check import list_answer_warnings
 from fairtrial.report.figures.forest import draw_forest
@@ -274,8 +274,8 @@ def _count_unfinished_trials(trials: pd.DataFrame) -> str:
 def build_leads_table(judgement: Judgement) -> ReportTable:
     """Build the table of the counts from `count_leads`."""
     note = (
-        f"Best: data sets on which only this model has the best {format_measure_name(judgement.main)}. Significantly better "
-        "than all others: data sets on which the deciding test shows this."
+        f"Best: number of data sets on which only this model has the best {format_measure_name(judgement.main)}. Significantly "
+        "better than all others: number of data sets on which the deciding test shows this."
     )
     return ReportTable(LEADS, "Number of data sets on which each model is best", count_leads(judgement), note=note)
 
@@ -298,7 +298,7 @@ def describe_leads(judgement: Judgement) -> list[str]:
     verb = "is" if len(winners) == 1 else "are each"
     return [
         *sentences,
-        f"{join_names(winners)} {verb} significantly better than all others on {int(counts.max()):,} data sets.",
+        f"{join_names(winners)} {verb} significantly better than all others on {format_count(int(counts.max()), 'data set')}.",
     ]
 
 

@@ -83,7 +83,8 @@ def build_judgement_section(source: ReportSource) -> Section | None:
     formats = dict.fromkeys([_PREDICTED, _OBSERVED, DISTANCE, BIAS, *_LIMITS], "{:.4f}") | {"rows": "{:,.6g}"}
     note = (
         "Mean distance: mean absolute difference between predicted probability and observed frequency over the bins, weighted "
-        "by rows. Low and high: limits of mean predicted minus observed, from the Wilson limits of the observed frequency."
+        "by rows. Low and high: confidence limits of the mean of predicted minus observed, from the Wilson limits "
+        "of the observed frequency."
     )
     tables = (
         *_build_measure_tables(judgement, several),
@@ -208,8 +209,8 @@ def _build_measure_tables(judgement: Judgement, several: bool) -> tuple[ReportTa
     formats = dict.fromkeys(["estimate", *_LIMITS], "{:.4f}")
     note = (
         "Intercept 0, slope 1 and O:E ratio 1 mean perfect calibration. A slope below 1 means that the probabilities are too "
-        "extreme. Brier score = MCB - DSC + UNC; MCB and DSC are too large in small samples, so their lower limits are "
-        "cross-fitted."
+        "extreme. Brier score = MCB - DSC + UNC; MCB and DSC are too large in small samples, so their lower confidence "
+        "limits are cross-fitted."
     )
     frame = drop_single_dataset(frame.reset_index(drop=True), several)
     measures = ReportTable("calibration-measures", "Measures of calibration", frame, formats, note)
@@ -342,7 +343,7 @@ def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tup
             if len(model_rows) == 1
             else join_names([str(model) for model in model_rows["model"]])
         )
-        template = f"{where}the probabilities of {{first}} have a mean distance of {{least}} from observed frequencies."
+        template = f"{where}the probabilities of {{first}} have a mean distance of {{least}} from the observed frequencies."
         sentence = build_sentence(capitalize(template), **(parts | {"first": name}), **numbers)
         return (sentence,)
     numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)

@@ -61,11 +61,14 @@ def build_section(source: ReportSource) -> Section | None:
     frame = pd.concat(recalls, ignore_index=True)[[*names, "low", "high"]].rename(columns=names)
     frame = frame[frame["recall"].notna()].reset_index(drop=True)
     formats = {"correct rows": "{:,.6g}"} | dict.fromkeys(("recall", "low", "high"), "{:.3g}")
-    table = ReportTable(RECALLS_KEY, "Recall of each class", frame, formats, "Low and high are Wilson limits.", None, True)
+    table = ReportTable(
+        RECALLS_KEY, "Recall of each class", frame, formats, "Low and high: Wilson confidence limits.", None, True
+    )
     notes = ["Each matrix pools the test rows of all folds of the first repeat."]
     if len(learners) < len(results.archive.learners):
         notes.append(
-            "Only the learners with the best mean ranks are shown. draw(results, 'confusion', learner=...) draws others."
+            "Only the learners with the best mean ranks are shown. To show others, call "
+            "draw(results, 'confusion', learner=NAME)."
         )
     return Section("classes", "Results by class", (_describe_lowest_recall(table),), tuple(figures), (table,), tuple(notes))
 
@@ -120,14 +123,14 @@ def build_judgement_section(source: ReportSource) -> Section:
     formats |= dict.fromkeys(("rows", "predicted rows"), "{:,.6g}")
     weighted = judgement.roles.get("weight") is not None
     note = (
-        "Low and high are Wilson limits."
+        "Low and high: Wilson confidence limits."
         if not weighted
-        else "Rows are sums of weights; limits are unavailable for weighted rows."
+        else "Rows: sums of weights. There are no confidence limits for weighted rows."
     )
     table = ReportTable(CLASSES_KEY, "Every class of every model", frame, formats, note, None, True)
     tables = (table, *_build_confusion_table(judgement))
     figures, hidden = _draw_confusion_figures(judgement)
-    notes = (f"The table contains {hidden} more confusion matrices.",) if hidden else ()
+    notes = (f"Confusion matrices that are not drawn: {hidden}. The table contains them.",) if hidden else ()
     notes = (*judgement.label_rules, *notes)
     return Section("classes", "Results by class", _describe_classes(judgement, frame), figures, tables, notes)
 
@@ -139,7 +142,7 @@ def _build_confusion_table(judgement: Judgement) -> tuple[ReportTable, ...]:
     names = {"true": "true class", "predicted": "predicted class", "count": "rows"}
     frame = drop_single_dataset(judgement.confusion.rename(columns=names), len(list_datasets(judgement)) > 1)
     formats = {"rows": "{:,.6g}"} | dict.fromkeys(("rate", "low", "high"), "{:.3g}")
-    note = "Rate within the true class. Low and high are Wilson limits"
+    note = "Rate within the true class. Low and high: Wilson confidence limits"
     is_dependent = judgement.roles.get("weight") is not None or judgement.roles.get("cluster") is not None
     note += " for the effective number of rows." if is_dependent else "."
     return (ReportTable(CONFUSION_KEY, "Confusion matrices", frame, formats, note, None, True),)

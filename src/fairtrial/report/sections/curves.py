@@ -157,7 +157,7 @@ def _build_selection_notes(results: Results) -> list[str]:
     drawn = {facts.name for facts, *_ in list_largest_datasets(results)}
     others = [f"'{facts.name}'" for facts in results.archive.datasets if facts.name not in drawn]
     if others:
-        draw_others = f"draw(results, 'roc', dataset=...) draws the others: {join_names(others, None)}"
+        draw_others = f"To show others, call draw(results, 'roc', dataset=NAME) with {join_names(others, None, 'or')}"
         notes.append(f"Only the largest data sets are shown. {draw_others}.")
     if len(results.archive.learners) > _MOST_LEARNERS:
         notes.append(f"Only the {_MOST_LEARNERS} learners with the best mean ranks are shown.")
@@ -338,7 +338,7 @@ def build_judgement_section(source: ReportSource) -> Section | None:
         if part is not None:
             parts.append(replace(part, when=_choose_selectors(chosen, dataset, label)))
             areas[f"class {label}" if len(list_datasets(judgement)) == 1 else part.title] = part.tables[0]
-    notes = [f"Only the largest data sets and classes are shown; {n_omitted} more are left out."] if n_omitted else []
+    notes = [f"Only the largest data sets and classes are shown ({n_omitted} left out)."] if n_omitted else []
     if any(
         (points.groupby(["dataset", "model", "class"]).size() >= MAX_CURVE_POINTS).any() for points in judgement.curves.values()
     ):

@@ -145,7 +145,7 @@ def build_learner_frame(scores: pd.DataFrame, better: str) -> pd.DataFrame:
 
 
 def _build_learner_table(part: DatasetScores) -> ReportTable:
-    note = "Best and worst include ties. Farthest behind: the largest difference from the best learner of a data set."
+    note = "Best and worst include ties. Farthest behind: the largest difference from the best learner on a data set."
     title, formats = f"Number of data sets on which each learner has the best {part.name}", {"farthest behind": "{:.4f}"}
     return ReportTable(f"data-sets-learners-{part.key}", title, part.learners, formats, note, when=part.when)
 

@@ -40,14 +40,14 @@ def build_judgement_section(source: ReportSource) -> Section | None:
             drop_single_dataset(curves, several),
             formats,
             "Net benefit: true positives minus false positives times t / (1 - t), per row, at threshold t. Treating no row has "
-            "a net benefit of 0. The limits are pointwise.",
+            "a net benefit of 0. The confidence limits are pointwise.",
         ),
         ReportTable(
             "decision-curves-differences",
             "Differences in net benefit on the same rows",
             drop_single_dataset(differences, several),
             formats,
-            "Difference: first minus second. The limits are pointwise.",
+            "Difference: first minus second. The confidence limits are pointwise.",
             None,
             True,
         ),

@@ -37,8 +37,7 @@ _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
 _MEANS_NOTE = "Means over the data sets with both error rates. Interval of the loss: 95 % t interval over these data sets."
 _NO_CLEAN = (
-    "The loss is undefined because the study has no clean condition for comparison. Add level zero to the levels of a "
-    "condition."
+    "The loss is undefined because the study has no clean condition for comparison. Add zero to the levels of a condition."
 )
 _MOST_COLUMNS = 15
 
@@ -218,7 +217,9 @@ def _describe_pd(means: pd.DataFrame, defined: pd.DataFrame) -> Sentence | None:
 def _build_drift_notes(frame: pd.DataFrame) -> tuple[str, ...]:
     notes = [f"pD is undefined: {note}." for note in dict.fromkeys(frame["note"]) if note]
     if frame["dataset"].nunique() > _MOST_COLUMNS:
-        notes.append("The figure shows the first data sets. draw(results, 'deterioration') shows all.")
+        notes.append(
+            f"The figure shows only the first {_MOST_COLUMNS} data sets. To show all, call draw(results, 'deterioration')."
+        )
     return tuple(notes)
 
 

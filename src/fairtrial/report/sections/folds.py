@@ -50,20 +50,20 @@ def build_section(source: ReportSource) -> Section | None:
         return None
     summary = pd.DataFrame(summaries).set_index("data set")
     all_lines = pd.concat(lines, ignore_index=True)
-    notes = ["To compare the attributes of test and training sets, pass the data: draw(results, 'audit', data=...)."]
+    notes = ["To compare the attributes of test and training sets, pass the data: draw(results, 'audit', data=DATA)."]
     tables = [
         ReportTable(
             _SUMMARY, "Folds by data set", summary, _FORMATS, "Proportions are those of the rarest class in the test sets."
         )
     ]
     if findings:
-        findings_frame = pd.DataFrame(findings, columns=["data set", "level", "finding"])
+        findings_frame = pd.DataFrame(findings, columns=["data set", "severity", "finding"])
         tables.append(
             ReportTable(
                 _FINDINGS,
                 "Problems with the folds",
                 findings_frame,
-                note="A fault makes estimates wrong. A caution may be intentional.",
+                note="A fault makes estimates wrong. A caution reports a property that may be intentional.",
                 long=True,
             )
         )

@@ -88,7 +88,7 @@ def _build_pair_section(judgement: Judgement) -> Section | None:
         return None
     if not len(judgement.tests):
         unpaired = judgement.predictions is None and judgement.roles.get("model") and not judgement.roles.get("row")
-        why = "no column identifies the rows" if unpaired else "no two models have labels in common, or scores in common"
+        why = "no column identifies the rows" if unpaired else "no two models both have predicted labels or both have scores"
         return Section("pairs", "Paired tests", (build_sentence("No pair of models can be tested: {why}.", why=why),))
     frame = build_tests_frame(judgement)
     note = (

@@ -112,8 +112,8 @@ def _draw_projection_figure(points: Projection, frame: pd.DataFrame) -> Figure:
 
 def _build_projection_notes(confusion: ConfusionTables) -> tuple[str, ...]:
     notes = [
-        "Each learner is represented by all cells of its confusion matrices. Ideal makes no errors (Japkowicz, Sanghi & "
-        "Tischer 2008)."
+        "Each learner is represented by all cells of its confusion matrices. Ideal is a classifier without errors "
+        "(Japkowicz, Sanghi & Tischer 2008)."
     ]
     if len(confusion.datasets) > 1:
         notes.append("Each confusion matrix is divided by its total, which gives all data sets the same weight.")

@@ -33,7 +33,7 @@ _NOTE = (
     "scores that the measure needs, or has no finite value."
 )
 _LARGE_NOTE = "Only the measures of the study file, because the study is large."
-_MEAN_NOTE = "The mean rank is over the measures that all learners have."
+_MEAN_NOTE = "The mean rank averages over the measures that all learners have."
 
 
 @section("ranks", title=TITLE, order=60, serves=("study",), question="better")
@@ -53,7 +53,7 @@ def build_section(source: ReportSource) -> Section | None:
     notes = [_LARGE_NOTE] if is_large else []
     notes += [f"Measures without ranks: {join_names(map(format_measure_name, left_out), None)}."] if left_out else []
     notes += [
-        f"{format_measure_name(name)} is {explanation}, so it has no rank."
+        f"{format_measure_name(name)} is {explanation}, so there are no ranks under it."
         for name, explanation in explain_infinite_measures(results, [*means.index, *left_out]).items()
     ]
     return Section(

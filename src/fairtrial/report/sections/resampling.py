@@ -81,7 +81,7 @@ def _describe_scheme(results: Results, name: str) -> Sentence:
 def _describe_pairs(pairs: pd.DataFrame) -> Sentence:
     """Report the learners whose scores differ significantly between schemes."""
     if (pairs["outcome"] == "cannot be decided").all():
-        return build_sentence("Whether schemes differ cannot be decided with so few data sets.")
+        return build_sentence("It cannot be decided whether schemes differ, because there are too few data sets.")
     different = pairs[pairs["outcome"] == "significantly different"]
     if different.empty:
         return build_sentence("No learner's scores differ significantly between schemes.")

@@ -302,7 +302,7 @@ def build_judgement_section(source: ReportSource) -> Section:
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
     frame = build_measures_frame(judgement)
     formats = dict.fromkeys(["estimate", "low", "high"], _FOUR) | {"chance": "{:g}", "rows": "{:,}"}
-    note = f"Chance: the value of random guessing, if it is known.{_note_fewer_rows(judgement)}"
+    note = f"Chance: the expected value under random guessing, if known.{_note_fewer_rows(judgement)}"
     everything = ReportTable(MEASURES_KEY, "All measures with intervals", frame, formats, note, None, True)
     sentences = (*_describe_sizes(judgement), *_describe_measures(judgement))
     return Section("measures", "Measures", sentences, _draw_measure_figures(judgement), (*tables, everything))

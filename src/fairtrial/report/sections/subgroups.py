@@ -161,7 +161,7 @@ def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, 
     largest = drawn.iloc[int(np.argmax(is_largest * 2 + (is_largest & is_worse)))]
     alt = (
         f"Difference in {name} between each subgroup of {column}{scope} and the rest. Largest: {largest['subgroup']} "
-        f"({largest['model']}), {format_difference(float(largest['difference']))}; {int(drawn['significant'].sum())} of "
-        f"{len(drawn)} differences are significant."
+        f"({largest['model']}), {format_difference(float(largest['difference']))}. Significant differences: "
+        f"{int(drawn['significant'].sum())} of {len(drawn)}."
     )
     return Figure(key, title, chart, alt, frame, lead, "half", when)

@@ -759,7 +759,7 @@ def _draw_pair(verdict: Verdict) -> Figure:
     first, second = verdict.order
     wins, ties, losses = verdict.count_wins(*(verdict.table.learners.index(name) for name in (first, second)))
     frame = pd.DataFrame({"outcome": [first, "tie", second], f"{verdict.unit}s": [wins, ties, losses]})
-    alt = f"{first} is better on {format_count(wins, verdict.unit)}, {second} on {losses}; {ties} ties."
+    alt = f"{first} is better on {format_count(wins, verdict.unit)}, {second} on {losses}; {format_count(ties, 'tie')}."
     chart = draw_wins((first, second), (wins, ties, losses), unit=verdict.unit)
     return Figure("answer-wins", f"Number of {verdict.unit}s on which each is better", chart, alt, frame)
 
@@ -784,7 +784,7 @@ def compare_conditions(main: VerdictContext, others: Collection[VerdictContext])
     verdict, order = context.get_verdict(), context.get_verdict().order
     index = order.index(former)
     is_last = index == len(order) - 1 and len(order) > 2
-    rank = "last" if is_last else _RANKS[index] if index < len(_RANKS) else "a lower rank"
+    rank = "last" if is_last else _RANKS[index] if index < len(_RANKS) else "lower"
     p = next((p for one, other, _, p in verdict.comparisons if {one, other} == {order[0], former}), float("nan"))
     difference = ""
     if not np.isnan(p):

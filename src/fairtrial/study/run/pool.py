@@ -35,7 +35,9 @@ def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[Tr
     """
     if dataset is not None:
         if dataset.content_hash != chunk.data:
-            raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
+            raise InputError(
+                f"the data set must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})"
+            )
         dataset_cache.add(dataset)
     run_dataset = dataset_cache.find(chunk.data) if dataset is None else dataset
     return DataRequest(chunk.data) if run_dataset is None else _pool.run(run, chunk, run_dataset)

@@ -141,7 +141,7 @@ def require_mapping(name: str) -> Validator:
             raise InputError(f"{name} must be a table of names and values, got {value!r}")
         for key in value:
             if not isinstance(key, str) or not key.strip():
-                raise InputError(f"{name} must have text as names, got {key!r}")
+                raise InputError(f"keys of {name} must be text, got {key!r}")
         return dict(value)
 
     return check
@@ -340,7 +340,7 @@ def _check_table(subject: str, value: Any, alternative: str) -> dict[str, Any]:
         raise InputError(f"{subject} must be a table or {alternative}, got {value!r}")
     for name in value:
         if not isinstance(name, str) or not name.strip():
-            raise InputError(f"{subject} must have text as names, got {name!r}")
+            raise InputError(f"keys of {subject} must be text, got {name!r}")
     return dict(value)
 
 

@@ -221,7 +221,9 @@ def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
     roles = {role: options[role] for role in ("groups", "time") if role in options}
     unknown = [option for option in options if option not in roles]
     if unknown:
-        raise InputError(f"{text} is a data set of the catalogue and has no option {unknown[0]!r}: remove it")
+        raise InputError(
+            f"{text} is a data set from the catalogue, which does not accept the option {unknown[0]!r}: remove the option"
+        )
     try:
         return load(text).with_roles(**roles)
     except UnknownNameError:
@@ -268,7 +270,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
         raise InputError(f"{entry.name} must have a class with more than 1 row, got none: {reason}; {RIGHT_TARGET}")
     for existing in others:
         if existing.name == entry.name:
-            raise InputError(f"two data sets are called {entry.name!r}: name one of them, [data.NAME] with file = ...")
+            raise InputError(f"two data sets are called {entry.name!r}: rename one, with [data.NAME] and file = ...")
         if existing.dataset == entry.dataset:
             raise InputError(f"{entry.name} and {existing.name} have the same content: remove one")
 

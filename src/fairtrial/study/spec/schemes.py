@@ -32,7 +32,7 @@ OBJECT = "object"
 SPLITTER = "splitter"
 """The scheme name for a scikit-learn splitter, which is identified by its import path."""
 
-RIGHT_TARGET = "is it a number or the wrong column? Name the class column with target"
+RIGHT_TARGET = "if this is not the class column, name the class column with target"
 
 _MAX_SPLITS = 100_000
 

@@ -57,7 +57,7 @@ class ParameterRange:
         if not isinstance(self.log, bool):
             raise InputError(f"log must be true or false, got {self.log!r}")
         if not self.low < self.high < np.inf:
-            raise InputError(f"low must be below high, got low {self.low!r} and high {self.high!r}: exchange or change them")
+            raise InputError(f"low must be below high, got low {self.low!r} and high {self.high!r}: swap or change them")
         if self.log and self.low <= 0:
             raise InputError(f"low must be positive for a logarithmic scale, got {self.low!r}: raise it, or remove log")
 

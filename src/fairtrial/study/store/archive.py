@@ -384,7 +384,9 @@ class StoreArchive:
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
         if len(self.schemes) > 1:
-            raise InputError("splits are numbered within a resampling scheme, and the study has several: use select_scheme")
+            raise InputError(
+                "the study has several resampling schemes, and each numbers its own splits: choose one with select_scheme"
+            )
         if dataset not in self._split_hashes:
             raise InputError(f"the study has no data set called {dataset!r}: {suggest_name(dataset, self._split_hashes)}")
         data_hash, hashes = self._split_hashes[dataset]

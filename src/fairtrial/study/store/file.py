@@ -109,7 +109,7 @@ class SQLiteFile:
                 continue
             n_trials = self._connection.execute("SELECT count(*) FROM trial").fetchone()[0]
             raise MovedStoreError(
-                f"{problem}, so the run stops; its {format_count(n_trials, 'trial')} are in {copy}: rename this file to "
+                f"{problem}, so the run stops; {copy} contains its {format_count(n_trials, 'trial')}: rename this copy to "
                 f"{self.path.name} and rerun the command to resume"
             )
         raise MovedStoreError(f"{problem}, so the run stops, and no copy of its trials could be written: check the folder")

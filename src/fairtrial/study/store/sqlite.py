@@ -249,8 +249,8 @@ class SQLiteStore:
             theirs.execute("ROLLBACK")
         if counts["different"]:
             notes.append(
-                f"{format_count(counts['different'], 'trial')} of {source.path.name} and of an earlier file have different "
-                "predictions: a learner is not reproducible"
+                f"{source.path.name} and an earlier file have different predictions of "
+                f"{format_count(counts['different'], 'trial')}: a learner is not reproducible"
             )
         return MergedFile(os.fspath(source.path), **counts), notes
 
