@@ -404,7 +404,7 @@ def read_delimited(
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "flowers.csv").write_text("length;hue;kind\\n1.5;red;a\\n?;blue;b\\n")
     ...     print(read_delimited(Path(folder) / "flowers.csv").summary())
-    flowers: 2 rows, 1 numeric and 1 nominal attributes, 1 missing values; classes: a 1, b 1; imbalance ratio 1.00
+    flowers: 2 rows, 1 numeric and 1 nominal attributes, 1 missing value; classes: a 1, b 1; imbalance ratio 1.00
     """
     path = Path(path)
     missing_markers = frozenset([missing] if isinstance(missing, str) else missing) | {""}

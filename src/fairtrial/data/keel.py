@@ -62,7 +62,7 @@ def read_keel(source: Source, *, target: str | None = None, name: str | None = N
     ... <null>, blue, iris
     ... ''')
     >>> print(flowers.summary())
-    flowers: 2 rows, 1 numeric and 1 nominal attributes, 1 missing values; classes: rose 1, iris 1; imbalance ratio 1.00
+    flowers: 2 rows, 1 numeric and 1 nominal attributes, 1 missing value; classes: rose 1, iris 1; imbalance ratio 1.00
     >>> read_keel(b"@attribute a real\\n@attribute b {x,y}\\n@data\\n1,x\\n2,z\\n")
     Traceback (most recent call last):
     fairtrial.errors.InputError: the given bytes, line 5: a value of 'b' must be declared, got 'z': known: x, y
