@@ -45,7 +45,7 @@ __version__ = version("fairtrial")
 
 
 def __getattr__(name: str) -> Any:
-    """Import packages and names on first use, so importing fairtrial stays fast."""
+    """Import subpackages and public objects on first use, so `import fairtrial` stays fast."""
     if name in _PACKAGES:
         return import_module(f"fairtrial.{name}")
     if name in _MODULES:

@@ -27,7 +27,7 @@ _LARGEST_INTEGER, _LARGEST = 2**53, 1e140
 
 
 def check_generator(name: str, seed: object) -> np.random.Generator:
-    """Return a random number generator for a seed. A generator is returned unchanged."""
+    """Return a random number generator. If `seed` is a generator, return it unchanged."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, np.random.RandomState):
@@ -100,7 +100,7 @@ def check_proportion(name: str, value: float) -> None:
 
 
 def check_column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Convert values to a one-dimensional array, and check that there is at least one row."""
+    """Convert values to a one-dimensional array, and check that it has at least one row."""
     array = _check_array(name, values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -113,7 +113,7 @@ def check_column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def check_not_empty(name: str, array: npt.NDArray[Any]) -> None:
-    """Check that there is at least one row."""
+    """Check that an array has at least one row."""
     if len(array) == 0:
         raise InputError(f"{name} must have at least 1 row, got 0")
 
@@ -143,7 +143,7 @@ def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     """Return numbers as a float64 array of any shape. NaN and infinity are allowed.
 
-    Integers beyond 2^53 are rejected because floats cannot represent all of them exactly.
+    Integers above 2^53 in absolute value are rejected, because floats cannot represent all of them exactly.
     """
     array = _check_array(name, values)
     if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > _LARGEST_INTEGER:
@@ -250,9 +250,9 @@ class Classes:
 
 
 def list_ordered_labels(*columns: npt.ArrayLike) -> list[Any] | None:
-    """List the categories that occur, in category order.
+    """List the labels of all columns in the category order of the first ordered column.
 
-    Return None if no column is ordered and categorical, or if a column contains a value that is not one of the categories.
+    Return None if no column is ordered and categorical, or if any label is not one of the categories.
     """
     for column in columns:
         categories = _list_ordered_categories(column)
@@ -276,7 +276,7 @@ def encode_labels(
 ) -> tuple[Classes, list[IntArray]]:
     """Encode label columns as codes 0..k-1.
 
-    The classes are `labels` or, if `labels` is None, the sorted values of all columns.
+    The classes are `labels` or, if `labels` is None, the sorted distinct values of all columns.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()

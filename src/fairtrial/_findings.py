@@ -1,4 +1,4 @@
-"""Typed records of the findings of a verdict, a judgement or a check. `_narrative` renders them as text."""
+"""Typed records in verdicts, judgements and checks. `_narrative` renders them as text."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class PairDifference:
-    """The deciding comparison of two learners or models.
+    """The comparison that decides whether two learners or models differ significantly.
 
-    `better` is the name of the one that ranks better. `difference` is the value of the measure for `better` minus the value for
-    `other`. Its limits `low` and `high` are NaN if there is no interval. `p_adjusted` is the p-value, adjusted for all
-    comparisons of the ranking. If `p_is_bound` is true, `p_adjusted` is an upper bound, because the p-value is the smallest
-    that resampling can yield.
+    `better` is the name of the learner or model that ranks higher. `difference` is the value of the measure for `better` minus
+    the value for `other`. `low` and `high` are the confidence limits of the difference, or NaN if there is no interval.
+    `p_adjusted` is the p-value, adjusted for all comparisons of the ranking. If `p_is_bound` is true, `p_adjusted` is an upper
+    bound, because the p-value is the smallest that resampling can yield.
     """
 
     better: str
@@ -63,18 +63,18 @@ class PairDifference:
     high: float = float("nan")
     p_is_bound: bool = False
     is_reversed: bool = False
-    """Whether `other` is ahead in this comparison, which may cover fewer rows than the ranking."""
+    """Whether this comparison favours `other`. The comparison may cover fewer rows than the ranking."""
     is_simultaneous: bool = False
-    """Whether the limits are simultaneous for all comparisons of the ranking."""
+    """Whether `low` and `high` are simultaneous confidence limits for all comparisons of the ranking."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The answer of a verdict or a judgement: names ranked from best to worst, and their pairwise comparisons.
+    """The answer of a verdict or a judgement: ranked learners and their pairwise comparisons.
 
-    `values` contains the value of `criterion` (e.g. "mean rank" or "AUC") for each name. If `criterion` is empty, only the
-    order of two names is known. `measure` is the measure of the differences in `pairs`, or an empty string if the differences
-    have no unit. `tests` contains the display names of the tests.
+    `names` lists learners or models from best to worst. `values` contains the value of `criterion` (e.g. "mean rank" or "AUC")
+    for each name. If `criterion` is empty, only the order of two names is known. `measure` names the measure whose values are
+    compared in `pairs`. `measure` is empty if the differences have no unit. `tests` contains the display names of the tests.
     """
 
     names: tuple[str, ...]
@@ -118,7 +118,7 @@ class Ranking:
 
     @cached_property
     def _pairs_by_names(self) -> dict[frozenset[str], PairDifference]:
-        # If the same names are compared several times, the first comparison counts.
+        # If two names are compared several times, the first comparison is used.
         return {frozenset((pair.better, pair.other)): pair for pair in reversed(self.pairs)}
 
     def is_significant(self, pair: PairDifference) -> bool:

@@ -44,7 +44,7 @@ class EncodedTable:
         return len(self.values)
 
     def encode_like(self, X: Any, order: MemoryOrder = "C") -> EncodedTable:
-        """Encode another table with the same categories. Unknown nominal values become missing."""
+        """Encode another table with the categories of this table. Unknown categories become NaN."""
         frame = as_frame(X)
         if frame.shape[1] != len(self.categories):
             raise InputError(f"X must have {len(self.categories)} columns, as in the training data, got {frame.shape[1]}")
@@ -58,8 +58,8 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None, order: MemoryOrde
     """Encode a data frame or a matrix.
 
     Columns of category, text, Boolean or mixed type are nominal, as are those listed in `nominal` by name or index. The
-    categories of pandas category columns keep their order. Those of other nominal columns are sorted. In memory, rows
-    (`order="C"`) or columns (`order="F"`) of the matrix are contiguous.
+    categories of pandas category columns keep their order. Those of other nominal columns are sorted. `order` is the memory
+    order of the matrix: "C" for contiguous rows, "F" for contiguous columns.
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))

@@ -31,7 +31,7 @@ TEMPLATES: dict[str, str] = {}
 """Template for each kind of finding. `_text.format_text` documents the format specifications."""
 
 TOPICS: dict[str, str] = {}
-"""The decision that each kind of finding explains, for tables of reasons."""
+"""For each kind of finding, the decision that the finding explains. Tables of reasons show this decision."""
 
 _MAX_LISTED_DIFFERENCES = 3
 _MAX_HEADLINE_NAMES = 4
@@ -84,7 +84,7 @@ def name_argument(name: str, value: str, option_value: str | None = None) -> str
 
 
 def register_text(kind: str, template: str) -> None:
-    """Register the template of a kind of finding, for checks and other findings that are defined elsewhere."""
+    """Register the template for a kind of finding that another module defines."""
     TEMPLATES[kind] = template
 
 
@@ -143,9 +143,10 @@ def render_headline(ranking: Ranking, noun: str = "learner") -> str:
 
 
 def render_certainty(ranking: Ranking) -> str:
-    """Write how the first learner compares with the second and with the best of those that are significantly worse.
+    """Write the comparisons that show how certain the first rank is.
 
-    The text contains intervals, p-values and the test. The string is empty if no pair was tested.
+    The first learner is compared with the second, and with the best learner that is significantly worse. The text contains
+    intervals, p-values and the test. The text is empty if no pair was tested.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05), PairDifference("forest", "bayes", 0.3, 0.01))
     >>> ranking = Ranking(("forest", "bayes", "tree"), (0.9, 0.89, 0.87), "AUC", pairs, measure="AUC", tests=("DeLong test",))
@@ -171,7 +172,7 @@ def render_certainty(ranking: Ranking) -> str:
 def render_exceptions(ranking: Ranking) -> str:
     """Write which comparisons contradict the ranking or are missing.
 
-    The string is empty if there are none.
+    The text is empty if there are no such comparisons.
     """
     undecided = ""
     if len(ranking.names) > 1 and ranking.undecidable is None and ranking.undecided:
@@ -180,7 +181,7 @@ def render_exceptions(ranking: Ranking) -> str:
 
 
 def render_size(ranking: Ranking) -> str:
-    """Write the best value with its interval, and its differences from the second and the last value.
+    """Write the best value with its interval, and compare it with the second and the last value.
 
     >>> pairs = (PairDifference("forest", "tree", 0.004, 0.03, 0.01, 0.05),)
     >>> render_size(Ranking(("forest", "tree"), (0.9, 0.87), "AUC", pairs, measure="AUC", interval=(0.85, 0.94)))
@@ -197,7 +198,7 @@ def render_size(ranking: Ranking) -> str:
 
 
 def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], details: Sequence[str] = ()) -> str:
-    """Write by how much the value of the first name differs from the values of others.
+    """Write by how much the value of the first learner differs from the values of others.
 
     The text contains intervals and, if given, further details.
     """
@@ -213,7 +214,7 @@ def _describe_distances(ranking: Ranking, pairs: Sequence[PairDifference], detai
 
 
 def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
-    """Write by how much the mean rank of the first name is better than the mean ranks of others, with p-values."""
+    """Write by how much the mean rank of the first learner is better than those of others."""
     values = dict(zip(ranking.names, ranking.values, strict=True))
     parts = []
     for pair, p in zip(pairs, p_values, strict=True):
@@ -225,7 +226,7 @@ def _describe_rank_distances(ranking: Ranking, pairs: Sequence[PairDifference], 
 
 
 def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_values: Sequence[str]) -> str:
-    """Write whether the first name differs significantly from each of the others, with p-values."""
+    """Write whether the first learner differs significantly from each of the others."""
     parts: list[str] = []
     for pair, p in zip(pairs, p_values, strict=True):
         name = pair.other if pair.better == ranking.names[0] else pair.better
@@ -238,7 +239,7 @@ def _describe_significance(ranking: Ranking, pairs: Sequence[PairDifference], p_
 
 
 def _render_undecidable(ranking: Ranking, scope: str, noun: str) -> str:
-    """Write why no pair can be decided. If there is a criterion, first write which name is best."""
+    """Write which learner is best (if there is a criterion), and why no pair can be decided."""
     assert ranking.undecidable is not None
     reason = render(ranking.undecidable, noun)
     if not ranking.criterion and not scope:
@@ -328,7 +329,7 @@ def _render_leader(ranking: Ranking, scope: str, noun: str, detailed: bool = Tru
 
 
 def _render_worse(ranking: Ranking, noun: str, detailed: bool = True) -> str:
-    """Write which names are significantly worse than the whole leading group or, otherwise, than the first name."""
+    """Write which learners are significantly worse than the leading group or the first learner."""
     group = (*ranking.best, *ranking.not_worse)
     if len(group) > 1 and (pairs := _list_group_wins(ranking)):
         subject, verb = _ALL_OF.get(len(group), f"All {len(group)}"), "beat"
@@ -346,7 +347,7 @@ def _render_worse(ranking: Ranking, noun: str, detailed: bool = True) -> str:
 
 
 def _list_group_wins(ranking: Ranking) -> list[PairDifference]:
-    """List the comparisons of the leading group with the worse names.
+    """List the comparisons of the leading group with the significantly worse learners.
 
     The list is empty unless all of these comparisons are significant.
     """

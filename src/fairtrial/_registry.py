@@ -13,7 +13,7 @@ from fairtrial.errors import InputError, UnknownNameError
 
 
 def find_similar_name(name: object, candidates: Iterable[object]) -> object | None:
-    """Find the known name closest to a misspelled one. Return None if no name is close.
+    """Find the candidate closest to a misspelled name. Return None if no candidate is close.
 
     >>> find_similar_name("acuracy", ["accuracy", "auc"]), find_similar_name("x", ["mean", "median"])
     ('accuracy', None)
@@ -37,7 +37,7 @@ def format_similar_name(name: object, candidates: Iterable[object]) -> str:
 
 
 def suggest_name(name: object, candidates: Iterable[object]) -> str:
-    """Suggest the closest known name, or list all names.
+    """Suggest the closest known name. If no name is close, list all names.
 
     >>> suggest_name("acuracy", ["accuracy", "auc"])
     "did you mean 'accuracy'?"
@@ -81,7 +81,10 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
-        """Register an object. Raise an error if the name is taken, unless the same definition is run again."""
+        """Register an object.
+
+        An InputError is raised if another object has the same name. An object with the same definition is replaced.
+        """
         names = [name, *aliases]
         for new_name in names:
             existing = self._items.get(self._aliases.get(new_name, new_name))

@@ -180,7 +180,7 @@ def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: b
 
 
 def make_p_format(alpha: float) -> str:
-    """Make a number format with which `format_number` writes p-values like `format_p_value`, but without "p =".
+    """Make a format with which `format_number` writes p-values without "p =".
 
     >>> format_number(0.01234, make_p_format(0.05)), format_number(1e-9, make_p_format(0.05))
     ('0.012', '< 0.001')
@@ -194,7 +194,7 @@ def is_p_format(number_format: str) -> bool:
 
 
 def _round_up(p: float, alpha: float, digits: int) -> str:
-    """Round an upper bound of p up, with enough digits to stay on the same side of alpha."""
+    """Round up an upper bound of a p-value, but not across alpha."""
     for n_digits in range(digits, _MAX_DIGITS + 1):
         rounded = float(f"{p:.{n_digits}g}")
         if rounded < p:
@@ -356,7 +356,7 @@ def measure_width(text: str) -> int:
 def fit_table(rows: Sequence[Sequence[str]], width: int = 80, *, right: Collection[int] = ()) -> list[list[str]]:
     """Align a table whose first row is the header, and return the lines of each row.
 
-    If the table is too wide, headers and sentences are wrapped. Columns that still do not fit continue on the next line.
+    If the table is too wide, headers and sentences are wrapped. Columns that still do not fit are placed on the next line.
     Columns whose index is in `right` are aligned right.
 
     >>> for lines in fit_table([["pair", "mean rank", "outcome"], ["a - b", "1", "no significant difference"]], 28):
@@ -431,7 +431,9 @@ def _format_row(
 
 
 def wrap_text(text: str, width: int = 80) -> str:
-    """Wrap lines that are too long. Wrapped lines keep the indentation, or continue the last column of a table.
+    """Wrap lines that are too long.
+
+    Continuation lines are aligned with the text of the first line or, in a table, with its last column.
 
     >>> print(wrap_text("models:\\n  tree    a decision tree with many leaves", 30))
     models:

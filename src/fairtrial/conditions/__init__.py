@@ -1,4 +1,4 @@
-"""Conditions: declared perturbations of the data (noise, missing values, shift), with a record of the changes."""
+"""Conditions: declared perturbations of the data, such as noise, missing values and shift."""
 
 from fairtrial.conditions.attribute_noise import AttributeNoise
 from fairtrial.conditions.class_noise import ClassNoise

@@ -31,7 +31,10 @@ _WHOLE_LIMIT = 2.0**53
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """Numbers from `low` to `high`. If `whole` is true, the attribute contains only whole numbers."""
+    """The range of a numeric attribute.
+
+    If `whole` is true, the attribute contains only whole numbers.
+    """
 
     low: float
     high: float
@@ -72,9 +75,9 @@ class Choice:
 
 
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
-    """Return the declared domain of an attribute, or the domain of its values if none is declared.
+    """Return the declared domain of an attribute or, by default, the domain of its values.
 
-    The result is None if no domain is declared and the attribute has fewer than two distinct values.
+    The domain is None if it is not declared and the attribute has fewer than two distinct values.
 
     `declared` contains the lowest and the highest number of a numeric attribute, or all values of a nominal attribute.
     Categories that do not occur are not part of the domain unless they are declared.
@@ -118,7 +121,8 @@ SCHEMES = ("symmetric-uniform", "permutation", "gaussian", "unconditional-gaussi
 class AttributeNoise(Condition):
     """Attribute noise: change an exact proportion of the values of each attribute.
 
-    In each attribute, round(level * n) of the n non-missing values are drawn, with halves rounded to even. The schemes are:
+    By default, round(level * n) of the n non-missing values of each attribute are drawn, with halves rounded to even. The
+    schemes are:
 
     - `"symmetric-uniform"`: replace each drawn value with another one, drawn uniformly from the range of a numeric attribute or
       from the values of a nominal attribute (Zhu and Wu 2004).
@@ -130,9 +134,9 @@ class AttributeNoise(Condition):
       values.
 
     Whole numbers stay whole, and missing values stay missing. Constant attributes are skipped with a warning. The realized
-    level is the proportion of changed values. For "unconditional-gaussian", it is an average over the attributes. Each numeric
-    attribute contributes the variance of the errors relative to the variance of its values. Each nominal attribute contributes
-    the proportion of changed values.
+    level is the proportion of changed values. For "unconditional-gaussian", the realized level is an average over the
+    attributes. Each numeric attribute contributes the variance of the errors relative to the variance of its values. Each
+    nominal attribute contributes the proportion of changed values.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Read and replace cells of a pandas frame, a NumPy matrix or a list of rows without changing its type."""
+"""Read and replace cells of pandas frames, NumPy matrices and lists of rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def read_table(X: Any) -> EncodedTable:
 
 
 def find_column_indices(X: Any, columns: Iterable[Any] | None, name: str = "columns") -> list[int]:
-    """Find the indices of columns that are given by name or index. If `columns` is None, select all columns."""
+    """Find the indices of columns that are given by name or index.
+
+    If `columns` is None, the indices of all columns are returned.
+    """
     column_names = _get_column_names(X)
     if columns is None:
         return list(range(len(column_names)))
@@ -82,7 +85,10 @@ def get_values(X: Any, index: int) -> Any:
 
 
 def compare_values(old: Any, new: Any, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Mark the given rows in which two columns differ. Neither column may have missing values in these rows."""
+    """Mark the given rows in which two columns differ.
+
+    Neither column may have missing values in these rows.
+    """
     before, after = (np.asarray(column[rows], dtype=object) for column in (old, new))
     return np.array([first != second for first, second in zip(before, after, strict=True)], dtype=bool)
 
@@ -219,7 +225,10 @@ def _replace_in_rows(X: Any, changes: Mapping[int, tuple[IntArray, Values]]) -> 
 
 
 def _cast_like(old: Any, new: Any) -> Any:
-    """Convert a new value to a Python value. A whole number becomes an integer if the old value was an integer."""
+    """Convert a new value to a Python value.
+
+    A whole number becomes an integer if the old value was an integer.
+    """
     new = new.item() if isinstance(new, np.generic) else new
     whole = isinstance(new, float) and new.is_integer()
     return int(new) if whole and isinstance(old, int) and not isinstance(old, bool) else new

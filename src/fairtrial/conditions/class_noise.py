@@ -24,9 +24,9 @@ _BLOCK = 2_000_000
 
 
 def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) -> FloatArray:
-    """Compute the distances from each case to the nearest cases of each class, in ascending order.
+    """Compute the distances from each case to the nearest cases of each class.
 
-    The result has shape (n, k, neighbours). A case is not its own neighbour.
+    The array of distances has shape (n, k, neighbours) and is sorted along its last axis. A case is not its own neighbour.
 
     The distance is the Euclidean distance between rows of standardized numbers. If some columns are nominal or some values are
     missing, the heterogeneous Euclidean-overlap metric is used instead (HEOM, Wilson and Martinez 1997). HEOM scales numbers to
@@ -57,7 +57,7 @@ def encode_points(table: EncodedTable) -> FloatArray:
 
 
 def _standardise(values: FloatArray) -> FloatArray:
-    """Scale values to mean 0 and sample standard deviation 1. Values of a constant column become 0."""
+    """Scale columns to mean 0 and sample standard deviation 1, or to 0 if they are constant."""
     seen = values[~np.isnan(values)]
     spread = seen.std(ddof=1) if len(seen) > 1 else 0.0
     return (values - seen.mean()) / spread if spread > 0 else np.where(np.isnan(values), np.nan, 0.0)
@@ -103,7 +103,7 @@ def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> Float
 
 
 def _take_nearest(far: FloatArray, neighbours: int) -> FloatArray:
-    """Return the smallest distances of each row, padded with infinity if there are too few neighbours."""
+    """Return the smallest distances of each row, padded with infinity if there are too few."""
     nearest = np.sort(far, axis=1)[:, :neighbours]
     return np.column_stack([nearest, np.full((len(nearest), neighbours - nearest.shape[1]), np.inf)])
 
@@ -138,7 +138,7 @@ def _round_significant(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Relabelling:
-    """The drawn rows, the codes of their new classes, and the number of cases that the level refers to."""
+    """Drawn rows, codes of their new classes, and number of cases to which the level refers."""
 
     rows: IntArray
     codes: IntArray
@@ -184,7 +184,7 @@ class NoiseProblem:
         return [(group, m)]
 
     def count_eligible(self, eligible: list[int]) -> int:
-        """Count the cases that the level refers to."""
+        """Count the cases to which the level refers."""
         return len(self._find_cases(eligible)) if self.noise.of == "class" else len(self.codes)
 
     def _find_cases(self, eligible: list[int]) -> IntArray:
@@ -217,7 +217,7 @@ def flip_symmetric_completely_uniform(problem: NoiseProblem, rng: np.random.Gene
 
 
 def flip_to_next_class(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change each drawn case to the next class in order. The last class changes to the first one."""
+    """Change each drawn case to the next class in order, and the last class to the first."""
     all_classes = list(range(problem.k))
     rows = problem.draw_rows(all_classes, rng)
     return Relabelling(rows, (problem.codes[rows] + 1) % problem.k, problem.count_eligible(all_classes))
@@ -234,16 +234,19 @@ def flip_pairwise(problem: NoiseProblem, rng: np.random.Generator) -> Relabellin
 
 
 def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change cases of the largest class to the second largest class. Ties are broken by the order of the classes."""
+    """Change cases of the largest class to the second largest class.
+
+    Ties are broken by the order of the classes.
+    """
     largest, second = np.argsort(-problem.labels.counts, kind="stable")[:2]
     return _flip_to_targets(problem, {int(largest): int(second)}, rng)
 
 
 def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change cases of the smallest class to the largest class, and vice versa (Folleco et al. 2008).
+    """Change cases of the smallest class to the largest class, and vice versa.
 
-    The number of changed cases is level * 2 * (size of the smallest class), rounded. A proportion `minority_share` of these
-    cases comes from the smallest class. Ties are broken by the order of the classes.
+    The scheme follows Folleco et al. (2008). The number of changed cases is level * 2 * (size of the smallest class), rounded.
+    A proportion `minority_share` of these cases comes from the smallest class. Ties are broken by the order of the classes.
     """
     counts = problem.labels.counts
     present = np.flatnonzero(counts)
@@ -267,10 +270,11 @@ def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Rel
 
 
 def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
-    """Change each drawn case to another class, according to the off-diagonal elements of the transition matrix.
+    """Change each drawn case to another class, as given by the transition matrix.
 
-    If a level is given, exactly that proportion of the cases changes. Otherwise, the proportion of changed cases in each class
-    is 1 minus the diagonal element of the class.
+    The probabilities of the new classes are proportional to the off-diagonal elements. If a level is given, exactly that
+    proportion of the cases changes. Otherwise, the proportion of changed cases in each class is 1 minus the diagonal element of
+    the class.
     """
     matrix = _build_transition_matrix(problem)
     rates = 1 - np.diag(matrix)
@@ -296,7 +300,10 @@ def _flip_to_targets(problem: NoiseProblem, targets: dict[int, int], rng: np.ran
 
 
 def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
-    """Build the transition matrix in the order of the classes. Classes that a mapping omits do not change."""
+    """Build the transition matrix in the order of the classes.
+
+    Classes that a mapping omits do not change.
+    """
     transition, names = problem.noise.transition, problem.labels.names
     if isinstance(transition, dict):
         matrix = np.eye(len(names))
@@ -316,10 +323,10 @@ def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
 
 
 def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
-    """Change the cases that are far from their own class, relative to the nearest other class (Garcia et al. 2019).
+    """Change the cases that are far from their own class, relative to the nearest other class.
 
-    Cases are ordered by the ratio of these two distances, with the largest ratio first. Ties are broken by row order. Cases
-    that are alone in their class come first.
+    Cases are ordered by the ratio of these two distances, with the largest ratio first (Garcia et al. 2019). Ties are broken by
+    row order. Cases that are alone in their class come first.
     """
     near = compute_class_distances(problem.X, problem.codes, problem.k, problem.noise.neighbours)
     order = np.argsort(-compute_distance_ratios(near, problem.codes), kind="stable")
@@ -327,9 +334,9 @@ def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Rela
 
 
 def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
-    """Change the cases nearest to the decision boundary of a support vector machine (Amid et al. 2019).
+    """Change the cases nearest to the decision boundary of a support vector machine.
 
-    Correctly classified cases come first. Ties are broken by row order.
+    The scheme follows Amid et al. (2019). Correctly classified cases come first. Ties are broken by row order.
     """
     distance, right = compute_margins(problem)
     order = np.lexsort((distance, ~right))
@@ -338,7 +345,7 @@ def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabell
 
 
 def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
-    """Divide the distance of each case to its own class by its distance to the nearest other class.
+    """Divide the distance of each case to its own class by that to the nearest other class.
 
     The ratio is 1 if both distances are 0. `near` contains the distances that `compute_class_distances` returns.
 
@@ -379,7 +386,7 @@ def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
 
 
 def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
-    """Change the first cases in `order` to the class of their neighbours. The level determines the number of changed cases."""
+    """Change the first cases in `order` to the most frequent class among their neighbours."""
     all_classes = list(range(problem.k))
     chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
     rows = np.sort(np.concatenate(chosen)).astype(np.intp)
@@ -388,7 +395,7 @@ def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Rel
 
 
 def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
-    """Find the most frequent class among the nearest neighbours of a case that belong to other classes.
+    """Find the most frequent class among the nearest neighbours from other classes.
 
     `near` has one row per class and one column per neighbour.
 
@@ -433,7 +440,8 @@ _TWO_CLASS_SCHEMES = ("majority-to-second", "minority-driven", "neighbourwise-bo
 class ClassNoise(Condition):
     """Class noise: change the class of an exact proportion of the cases.
 
-    Exactly round(level * n) of the n cases are drawn, with halves rounded to even. The scheme determines their new classes:
+    By default, round(level * n) of the n cases are drawn, with halves rounded to even. The scheme determines which cases are
+    drawn, and their new classes:
 
     - `"symmetric-uniform"`: any other class, with equal probability. Zhu and Wu (2004) call this scheme random class noise, as
       does the paper on the equalized loss of accuracy (ELA).
@@ -538,7 +546,10 @@ class ClassNoise(Condition):
 
 
 def check_transition(transition: Any) -> Any:
-    """Check that each row of probabilities sums to 1. Return a mapping of mappings, or a tuple of rows."""
+    """Check that each row of probabilities sums to 1.
+
+    Return a mapping of mappings, or a tuple of rows.
+    """
     if hasattr(transition, "to_dict") and hasattr(transition, "columns"):
         transition = transition.to_dict(orient="index")
     if isinstance(transition, Mapping):

@@ -1,4 +1,4 @@
-"""The base class of conditions, their registry, and the conversion of declarations in study files."""
+"""Base class and registry of conditions, and conversion of declarations in study files."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def check_level(level: object, name: str = "level") -> None:
 
 
 def round_count(level: float, n: int) -> int:
-    """Compute how many of n cases a level changes: round(level * n), with halves rounded to even.
+    """Compute the number of cases to change: round(level * n), with halves rounded to even.
 
     >>> round_count(0.1, 25), round_count(0.1, 35), round_count(0.3, 10)
     (2, 4, 3)

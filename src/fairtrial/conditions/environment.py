@@ -24,8 +24,7 @@ _MAX_OVERSAMPLING = 1000
 class Environment(Protocol):
     """Protocol for objects from which rows can be drawn.
 
-    Any object with a method `sample` is an environment. The constructor of its class can have any parameters (`*args`,
-    `**kwargs`).
+    Any object with a method `sample` is an environment. The constructor of its class can have any parameters.
 
     Parameters
     ----------
@@ -62,8 +61,8 @@ class Altered:
     """An environment to which conditions are applied one after another.
 
     The conditions apply to all rows, regardless of `part`. If they remove rows, more rows are drawn from the environment. No
-    row occurs twice. Conditions with `method="draw"` do not draw rows with replacement. They remove rows to reach the same
-    proportions, and ignore `size`.
+    row occurs twice. If a condition has `method="draw"`, rows are removed instead of drawn with replacement, and `size` is
+    ignored. The resulting proportions are the same.
 
     Parameters
     ----------
@@ -142,7 +141,7 @@ class Altered:
 
 
 def _remove_copies(change: Condition) -> Condition:
-    """Make a condition remove rows instead of drawing them with replacement, because an environment can supply more rows."""
+    """Make a condition remove rows instead of drawing them with replacement."""
     if isinstance(change, Sequence):
         return replace(change, steps=tuple(map(_remove_copies, change.steps)))
     if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":

@@ -1,4 +1,4 @@
-"""Read and replace classes in a pandas Series or Categorical, a NumPy array or a list without changing its type."""
+"""Read and replace classes in pandas Series, Categoricals, NumPy arrays and lists."""
 
 from __future__ import annotations
 
@@ -108,7 +108,10 @@ def _encode_classes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...]
 
 
 def _read_declared_codes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray] | None:
-    """Return the classes and codes of a categorical column. Return None if y is not categorical or must be checked."""
+    """Return the classes and codes of a categorical column.
+
+    Return None if y is not categorical or must be checked.
+    """
     if declared is None or not (all(isinstance(category, str) for category in declared) or _are_whole(declared)):
         return None
     codes = np.asarray(_get_array(y).codes, dtype=np.intp)

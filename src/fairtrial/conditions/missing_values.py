@@ -42,8 +42,8 @@ class MissingValues(Condition):
         Column that determines the odds for "mar". No values are removed from this column. Rows with a missing value in this
         column are treated as if they had the median rank.
     odds : float, default 10
-        Odds of removal for the row with the largest value, relative to the odds for the row with the smallest value. The odds
-        of other rows lie in between, according to their rank. Nominal values are ranked by their category.
+        Largest odds of removal divided by the smallest odds. The odds of each row depend on the rank of its value in the
+        column that determines the odds. Nominal values are ranked by their category.
     tail : {"high", "low"}, default "high"
         Whether large or small values make removal more likely.
     spread : {"attribute", "table"}, default "attribute"
@@ -128,7 +128,9 @@ class MissingValues(Condition):
 
 
 def compute_rank_fractions(column: FloatArray) -> FloatArray:
-    """Compute the rank of each value, scaled from 0 (smallest) to 1 (largest). The result is 0.5 for missing values.
+    """Compute the rank of each value, scaled from 0 (smallest) to 1 (largest).
+
+    Missing values have rank 0.5.
 
     >>> compute_rank_fractions(np.array([3.0, 1.0, np.nan, 3.0, 2.0])).tolist()
     [0.8333333333333334, 0.0, 0.5, 0.8333333333333334, 0.3333333333333333]
@@ -143,7 +145,7 @@ def compute_rank_fractions(column: FloatArray) -> FloatArray:
 
 
 def _select_largest(keys: FloatArray, present: BoolArray, level: float) -> BoolArray:
-    """Select the present cells with the largest keys, up to the given proportion of present cells."""
+    """Select a proportion `level` of the present cells, with the largest keys."""
     positions: IntArray = np.flatnonzero(present)
     m = round_count(level, len(positions))
     selected = np.zeros(len(present), dtype=bool)

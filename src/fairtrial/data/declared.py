@@ -215,7 +215,7 @@ class ColumnBuilder:
         raise NotImplementedError
 
     def get_latest(self) -> npt.NDArray[Any]:
-        """Return the values that were appended last."""
+        """Return the values that the last call of `extend` appended."""
         return self._chunks[-1]
 
     def finish(self) -> Any:
@@ -358,11 +358,11 @@ def read_rows(
     complete_column: str,
     plain: bool,
 ) -> dict[str, Any]:
-    """Read rows and return the columns by name, as float64 arrays and pandas categoricals.
+    """Read rows. Return float64 arrays and pandas categoricals, keyed by column name.
 
     `split_line` splits a line into strings, one per value. It returns an empty list for a line that must be skipped, and raises
-    ValueError for an invalid line. The column `complete_column` must not have missing values. A warning is issued if values are
-    outside their declared range.
+    ValueError for an invalid line. The column `complete_column` must not have missing values. A warning is issued if a column
+    contains values outside its declared range.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
@@ -391,7 +391,7 @@ def read_rows(
 
 
 class _RangeChecker:
-    """A counter of values outside their declared range, with a description of the first of them."""
+    """Counts values outside their declared range, and describes the first such value."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -399,7 +399,7 @@ class _RangeChecker:
         self._first = ""
 
     def check_rows(self, columns: Sequence[ColumnBuilder], numbers: list[int]) -> None:
-        """Check the rows that were added last. `numbers` contains the line numbers of these rows."""
+        """Check the rows that were read last. `numbers` contains their line numbers."""
         violations = []
         for column in columns:
             if column.attribute.range is not None:
@@ -471,7 +471,7 @@ _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
 class FileFormat:
     """The syntax of a file format such as ARFF.
 
-    `lists` maps each keyword that introduces a list of attributes to the name of the list. If `plain` is true, quotes and
+    The keys of `lists` are keywords that introduce a list of attributes, such as the inputs. If `plain` is true, quotes and
     percent signs have no special meaning within a line. `make_splitter` takes the attributes of a file and returns a function
     that splits a row into strings, one per value.
     """

@@ -1,7 +1,6 @@
 """Read data sets from CSV, TSV and similar text tables.
 
-Column types are inferred. Error messages contain the line number. Text categories are sorted alphabetically, so '10' comes
-before '9'.
+Column types are inferred. Categories of text are sorted alphabetically, so '10' comes before '9'.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def _find_comma_format(texts: Sequence[str], unparsed: list[str]) -> str | None:
 
 
 def _find_point_format(unparsed: list[str]) -> str | None:
-    """Find the format of numbers that contain several commas, or that contain points although `decimal` is a comma."""
+    """Find the format of numbers that contain points or several commas, if `decimal` is a comma."""
     if all(text_tables.is_number(text) or _POINTS_PART_THOUSANDS.fullmatch(text) for text in unparsed):
         return "points with decimal=','"
     return "thousands commas" if all(_COMMAS_PART_THOUSANDS.fullmatch(text) for text in unparsed) else None
@@ -186,7 +185,8 @@ def find_code(cells: Any, missing: Collection[str]) -> str | None:
 def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
     """Convert an Arrow text column to sorted categories.
 
-    The categories are whole numbers or booleans if all texts can be converted, and text otherwise.
+    The categories are whole numbers if all texts are whole numbers without leading zeros. They are booleans if all texts are
+    true or false. Otherwise, they are text.
 
     >>> import pyarrow as pa
     >>> as_labels(pa.chunked_array([["10", "9", "?"]]), ["?"]).tolist()
@@ -205,8 +205,8 @@ def as_text(cells: Any, missing: Collection[str]) -> pd.Categorical:
 def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.Categorical:
     """Convert an Arrow text column to classes.
 
-    The classes are whole numbers or booleans if possible. Otherwise, they are numbers if all texts represent different finite
-    numbers without leading zeros. In all other cases, they are text.
+    The classes are whole numbers or booleans if possible. Otherwise, they are numbers if all labels represent distinct finite
+    numbers and none has leading zeros or more than 15 digits. In all other cases, they are text.
 
     >>> import pyarrow as pa
     >>> as_classes(pa.chunked_array([["1.0", "-1.0"]]), []).tolist(), as_classes(pa.chunked_array([["01", "1"]]), []).tolist()
@@ -229,9 +229,9 @@ def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") ->
 
 
 def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
-    """Find the first text in a column in which nearly all values are numbers.
+    """Find the first non-number in a column if nearly all of its values are numbers.
 
-    Return the row, the text and the number of numeric cells. Return None for any other column.
+    Return the row and the text of this cell, and the number of numeric cells. Return None for any other column.
 
     >>> import pyarrow as pa
     >>> find_isolated_text(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
@@ -299,8 +299,7 @@ def _parse_number(word: str, decimal: str = ".") -> float | None:
 
 
 def _encode_categorical(cells: Any, missing: Collection[str], parse_texts: Callable[[list[str]], list[Any]]) -> pd.Categorical:
-    """Encode text cells as a categorical. The categories are the distinct values that `parse_texts` returns, in sorted
-    order."""
+    """Encode text cells as a categorical whose categories are sorted."""
     import pandas as pd
     import pyarrow.compute as pc
 
@@ -441,7 +440,7 @@ def _resolve_kinds(
     names: list[str],
     where: str,
 ) -> dict[str, str]:
-    """Return the declared kind of each column. A class column that is declared nominal is read as text."""
+    """Return the declared kind of each column."""
     declared = {"nominal": nominal, "numeric": numeric, "text": text}
     kinds = {target: "class"}
     for kind, columns in declared.items():

@@ -1,8 +1,8 @@
 """Published data files that are known to be corrupted, recognized by their content.
 
-Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. It also
-identifies copies with a different name, different attribute names, no header, or shuffled rows. The hash of the declared ranges
-identifies parts of a file, such as KEEL folds, because each part repeats the header of the complete file.
+Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values in the same format. The fingerprint
+also identifies copies that have another name, other attribute names, no header, or shuffled rows. The hash of the declared
+ranges identifies parts of a file, such as KEEL folds, because each part repeats the header of the complete file.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
     """Estimate how many rows of the data set have each key.
 
     In a correct fold, the training and test sets together contain every row once. The estimate for a key is therefore the
-    median number of rows per fold with this key, but at least the largest number in any single training or test set. The median
-    is not affected by a single fold in which a row is duplicated or lost.
+    median, over folds, of the number of rows with this key. It is at least the largest number of such rows in a single training
+    or test set. The median is not affected by a single fold in which a row is duplicated or lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
     >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
@@ -111,7 +111,7 @@ class GivenFolds:
     dataset : Dataset
         Data set that contains each row once.
     splits : tuple
-        One pair (train, test) of position arrays per fold, in order.
+        One pair (train, test) of arrays of row positions per fold.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class GivenFolds:
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
-        """Return the numbers of training rows, test rows and rows in both sets of each fold."""
+        """Return the sizes of the training set, the test set and their overlap for each fold."""
         import pandas as pd
 
         lines = [(len(train), len(test), len(np.intersect1d(train, test))) for train, test in self.splits]
@@ -269,8 +269,7 @@ def _read_fold_file(folder: _FoldArchive, member: str, target: str | None, encod
 
 
 def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: str) -> GivenFolds:
-    """Match the rows of all files. Test sets come first, so the data set contains the rows in the order in which they are
-    tested."""
+    """Match the rows of all files. In the data set, rows follow the order of the test sets."""
     ordered = [test for _, test in fold_pairs] + [train for train, _ in fold_pairs]
     everything = _join_datasets(ordered)
     ends = np.cumsum([len(dataset) for dataset in ordered])

@@ -42,7 +42,7 @@ def read_frame(
     Parameters
     ----------
     frame : dataframe
-        Table with one row per case.
+        Table with one row per case and one column for each attribute and the class.
     target : str, optional
         Class column. Default: the last column.
     name : str, default "data"
@@ -227,7 +227,7 @@ def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) ->
 
 
 def _describe_measurements(values: list[Any]) -> str:
-    """Explain why distinct values look like measurements, not classes. Return an empty string if they look like classes."""
+    """Explain why values look like measurements. Return "" if they look like classes."""
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     fractional = [number for number in numbers if number % 1]
     if fractional:

@@ -34,7 +34,7 @@ def read_keel(source: Source, *, target: str | None = None, name: str | None = N
     source : path, bytes or open file
         Path or content of a KEEL file, or an open file such as a member of a zip archive.
     target : str, optional
-        Class attribute. Default: the attribute named in `@outputs`, or the last attribute.
+        Class attribute. Default: the attribute named in `@outputs`, or the last attribute if there is no `@outputs`.
     name : str, optional
         Name of the data set. Default: the file name, or the name of the relation if there is no file name.
     encoding : str, default "utf-8"

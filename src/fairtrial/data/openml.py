@@ -98,7 +98,7 @@ def _collect_names(facts: dict[str, Any], *fields: str) -> list[str]:
 
 
 def _find_number(name: str) -> int:
-    """Find the ID of the oldest active data set with this name."""
+    """Find the OpenML ID of the oldest active data set with this name."""
     path = cache_folder() / "openml" / "names" / f"{quote(name, safe='')}.json"
     if path.is_file():
         return int(json.loads(path.read_text())["number"])

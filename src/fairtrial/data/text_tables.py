@@ -1,7 +1,6 @@
 """Read text tables that contain data sets, scores or predictions, and detect their layout.
 
-Arrow reads well-formed files quickly. If Arrow fails, a slower function reads the file, or raises an error that contains the
-line number.
+Arrow reads well-formed files quickly. If Arrow fails, a slower function reads the file or raises an error with the line number.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def is_number(cell: str) -> bool:
 
 
 def with_point(cell: str, decimal: str) -> str:
-    """Replace a decimal comma with a point. Existing points are doubled first, so a cell with points does not become a number.
+    """Replace a decimal comma with a point. A cell with points does not become a number.
 
     >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
     ('1.5', '1.5', False)
@@ -91,7 +90,7 @@ class _UnclosedQuoteError(csv.Error):
 
 
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Split lines into rows. Yield the first line number and the cells of each row, and skip blank lines.
+    """Split lines into rows. Yield the number of the first line and the cells of each row.
 
     Quoted cells may contain delimiters and line breaks. Raise `csv.Error` if a quote is not closed or a cell is too long.
 
@@ -142,7 +141,7 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
 
 
 class _DelimiterFit(NamedTuple):
-    """How well a delimiter splits the first lines of a table. The fields are compared in order."""
+    """Criteria by which delimiters are compared, the most important one first."""
 
     splits_first_row: bool = False
     agreement: float = 0.0
@@ -180,7 +179,7 @@ def _is_in_most_rows(delimiter: str, lines: Sequence[str]) -> bool:
 
 
 def _is_value(word: str) -> bool:
-    """Return whether a word is quoted, or a number that may have a decimal comma."""
+    """Return whether a word is quoted or is a number, possibly with a decimal comma."""
     return _strip_double_quotes(word) != word or _is_number_like(word)
 
 
@@ -221,7 +220,7 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
 
 def _has_counting_names(first: Sequence[str]) -> bool:
-    """Return whether all names that are numbers equal the indices of their columns. An unnamed first column is not counted."""
+    """Return whether all names that are numbers equal the indices of their columns."""
     names = first[1:] if first[0] == "" else first
     return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
 
@@ -301,8 +300,8 @@ def detect_encoding(path: Path) -> str:
     """Detect the encoding of a text file: utf-8, utf-16, utf-16-le, utf-16-be or latin-1.
 
     A file is UTF-16 if it begins with a byte order mark or if nearly every second byte is NUL. Other files that are not valid
-    UTF-8 are assumed to be Latin-1. If such a file contains control characters, it is not a text file. The result is then
-    "utf-8", so reading the file raises an error that contains the line number.
+    UTF-8 are assumed to be Latin-1. If such a file contains control characters, it is not a text file. `detect_encoding` then
+    returns "utf-8", so reading the file raises an error that contains the line number.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     source = open_unpacked(path)
@@ -408,7 +407,7 @@ class Content:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The layout of a text table. `is_named` is False for columns whose names were generated."""
+    """The layout of a text table. `is_named` is False for columns with generated names."""
 
     delimiter: str
     header: bool
@@ -453,7 +452,7 @@ def _resolve_column_names(content: Content, first: list[str], header: bool, colu
 
 
 def _take_sample(text: Iterable[str]) -> list[str]:
-    """Return the first lines of a text, up to a maximum number of lines and characters."""
+    """Return the first lines of a text. The numbers of lines and characters are limited."""
     lines, size = [], 0
     for line in islice(text, _SAMPLE_LINES):
         lines.append(line)
@@ -525,7 +524,7 @@ def _describe_comments(content: Content) -> str:
 
 
 def _describe_row_names(content: Content, layout: TableLayout) -> str:
-    """Suggest a remedy if every row has one cell more than the header."""
+    """Suggest a remedy if every row has one more cell than the header."""
     rows = islice(content.iter_rows(layout.delimiter), 1, _SAMPLE_LINES)
     if not layout.header or any(len(row) != len(layout.names) + 1 for _, row in rows):
         return ""
@@ -611,8 +610,8 @@ def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
     """Read a text table with a header as a data frame. pandas infers the column types.
 
-    Columns that contain numbers with decimal commas become numeric. Missing cells at the end of a row become missing values. A
-    row with too many cells raises an error.
+    Columns that contain numbers with decimal commas become numeric. Missing cells at the end of a row become missing values. If
+    a row has too many cells, an error is raised.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -644,7 +643,7 @@ def copy_as_utf8(path: Path, encoding: str, target: Path) -> None:
 
 
 def _detect_file_delimiter(path: Path, encoding: str) -> str:
-    """Detect the delimiter from the first lines of a file (default: comma), and check that the column names are unique."""
+    """Detect the delimiter of a file (default: comma). Check that the column names are unique."""
     if path.suffix.lower() in _ARCHIVES:
         return ","
     source = open_unpacked(path)

@@ -54,7 +54,7 @@ class Binning:
 
     @cached_property
     def _by_bin(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return the rows, bins and weights, sorted by bin. Adding to the bins in this order is several times faster."""
+        """Return the rows, bins and weights, sorted by bin for faster summation."""
         order = np.argsort(self.codes, kind="stable")
         return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
 
@@ -63,7 +63,7 @@ class Binning:
         return {}
 
     def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
-        """Compute the sum of each bin for each resample.
+        """Compute the sum of the weights in each bin for each resample.
 
         `row_weights` has shape (R, n), and the result has shape (R, size). Many measures need the same sums, so each thread
         caches its latest result. Do not modify the result.
@@ -71,7 +71,7 @@ class Binning:
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:
             if len(row_weights) == 1:
-                # With a single resample, sorting the rows by bin would take longer. The sums are the same.
+                # With a single resample, sorting the rows by bin takes longer than it saves. The sums are the same.
                 weights = row_weights[0] if self.weights is None else row_weights[0] * self.weights
                 out = np.asarray(np.bincount(self.codes, weights, minlength=self.size)[None], dtype=np.float64)
             else:

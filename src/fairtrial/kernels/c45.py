@@ -1,7 +1,7 @@
 """Grow, prune and apply C4.5 trees.
 
-If the value of a row is missing at a split, prediction follows all branches. The weight of a branch is its proportion of the
-training weight.
+If the value that a split tests is missing, the prediction is the weighted mean of the predictions of all branches. The weight
+of a branch is its proportion of the training weight.
 
 numba compiles a few long functions with plain arrays much faster than many short functions with tuples of arrays. Therefore,
 each step is a single compiled function, and a Python function allocates its arrays. If the compiled function needs more space,
@@ -58,14 +58,17 @@ class SplitRules(NamedTuple):
 
 
 class ErrorBound(NamedTuple):
-    """The confidence level of the upper bound on the errors, and the normal quantile of this level."""
+    """Confidence level of the upper bound on the errors, and the normal quantile of this level."""
 
     confidence: float
     z: float
 
 
 class Nodes(NamedTuple):
-    """A tree as arrays. The children of a node have the indices first, first + 1, ..., one per branch."""
+    """A tree as arrays.
+
+    Each branch of a node leads to one child. The children have the indices first, first + 1, ...
+    """
 
     column: Int64Array  # -1 at a leaf
     threshold: FloatArray  # cut, or code of the value that is split off; NaN if each value has a branch
@@ -113,7 +116,9 @@ def find_majority(counts: FloatArray) -> int:
 
 @helper
 def evaluate_values(bags: FloatArray, k: int, total: float, min_cases: float, table: FloatArray) -> tuple[float, float]:
-    """Return the gain and the gain ratio of a split into `k` values. Row i of `bags` contains the class weights of value i.
+    """Return the gain and the gain ratio of a split into `k` values.
+
+    Row i of `bags` contains the class weights of value i.
 
     The gain is multiplied by the proportion of known values, and is NaN if fewer than two values have enough cases. In the gain
     ratio, missing values count as a separate branch.
@@ -158,8 +163,7 @@ def find_cut(
     The gain is NaN if there is no split.
 
     `order` lists the cases of the node in ascending order of the column, with missing values last. `sides` is working memory
-    for the class weights on both sides. When a case moves to the left side, only the terms of its class change in the sums of x
-    log x.
+    for the class weights on both sides.
     """
     classes, m, total = counts.size, order.size, sum_weights(counts)
     if math.isnan(column[row[order[m - 1]]]):
@@ -229,7 +233,8 @@ def find_observed_threshold(column: FloatArray, ranked: FloatArray, cut: float) 
 
     `ranked` is the sorted column.
 
-    If several values are too close to each other to be separated, the one that comes first in the file is returned, as in WEKA.
+    If several values are too close to each other to be separated, the one that is chosen depends on the order of the rows, as
+    in WEKA.
     """
     low, high = 0, ranked.size  # find the last value with value - cut < SMALL; comparisons with NaN are false
     while low < high:
@@ -269,7 +274,7 @@ def find_branch(value: float, nominal: bool, threshold: float) -> int:
 def grow_tree(rows: TreeRows, rules: SplitRules, order: Int32Array) -> Nodes:
     """Grow the tree.
 
-    The first line of `order` lists all rows in their original order. Each further line lists the rows sorted by one numeric
+    `order[0]` lists all rows in their original order. Each further row of `order` lists them in ascending order of one numeric
     column, with missing values last.
     """
     n, d, widest = rows.weight.size, rows.levels.size, max(2, int(rows.levels.max()))
@@ -354,12 +359,14 @@ def grow_nodes(
     next_index: Int64Array,
     state: Int64Array,
 ) -> bool:
-    """Split the nodes on the stack until none is left. If an array is too small, store the required sizes and return False.
+    """Split the nodes on the stack until none is left.
 
-    A case is a row. If the value at a split is missing, each branch has a case that is a weighted copy of the row. Each case
-    has a `row`, a `weight`, a `branch` in the current split, and the index of its first copy, `fresh`. An entry of the stack
-    contains a node, the segment of its cases in each order, and the number of cases in use. `state` contains the depth of the
-    stack, the number of nodes, and the required numbers of nodes, cases and ordered cases.
+    If an array is too small, store the required sizes in `state` and return False.
+
+    A case is a row or a weighted copy of a row. If the value that a split tests is missing, each branch receives a copy. Each
+    case has a `row`, a `weight`, a `branch` in the current split, and the index of its first copy, `fresh`. An entry of the
+    stack contains a node, the segment of its cases in each order, and the number of cases in use. `state` contains the depth of
+    the stack, the number of nodes, and the required numbers of nodes, cases and ordered cases.
     """
     n, d, classes = codes.size, levels.size, counts.shape[1]
     depth, used = state[0], state[1]
@@ -509,7 +516,7 @@ def grow_nodes(
 
 
 def collapse_tree(nodes: Nodes) -> None:
-    """Turn each node into a leaf if its subtree does not have fewer training errors than the leaf would."""
+    """Replace each subtree with a leaf unless the subtree has fewer training errors."""
     collapse_nodes(*nodes, np.zeros(len(nodes.column)))
 
 
@@ -531,7 +538,7 @@ def collapse_nodes(
 def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -> None:
     """Prune the tree from the leaves up: replace nodes with leaves or with their largest branch.
 
-    A node is replaced unless this increases the expected errors by more than 0.1.
+    A node is replaced unless the replacement increases the expected errors by more than 0.1.
     """
     n, size, widest = rows.weight.size if raising else 0, len(nodes.column), max(2, int(rows.levels.max()))
     row, weight = np.arange(n, dtype=np.int32), rows.weight[:n].copy()
@@ -580,7 +587,7 @@ def prune_nodes(
     stack: Int64Array,
     stack_depth: Int64Array,
 ) -> int:
-    """Run the steps on the stack.
+    """Run the pruning steps on the stack.
 
     Return the required number of cases if there is no space for more cases, and 0 otherwise.
 
@@ -693,7 +700,7 @@ def drop_unreachable(nodes: Nodes) -> Nodes:
 
 @kernel
 def find_reachable(first: Int64Array, branches: Int64Array, old: Int64Array, new_first: Int64Array) -> int:
-    """Fill in the old index and the first child of each new node, and return the number of new nodes."""
+    """Fill in the old index and the first child of each new node, and count the new nodes."""
     used, node = 1, 0
     while node < used:
         k = branches[old[node]]
@@ -734,9 +741,9 @@ def sum_rows(counts: FloatArray) -> FloatArray:
 def predict_tree(
     nodes: Nodes, nominal: BoolArray, columns: FloatArray, probabilities: FloatArray, start: int, stop: int
 ) -> FloatArray:
-    """Compute the class probabilities of rows `start` to `stop` - 1 from the class probabilities of the nodes.
+    """Compute the class probabilities of rows `start` to `stop` - 1.
 
-    `columns` has shape (d, n).
+    `columns` has shape (d, n). `probabilities` contains the class probabilities of the nodes.
     """
     result, size = np.zeros((stop - start, probabilities.shape[1])), len(nodes.column)
     pending, weight = np.empty(size, np.int64), np.empty(size)
@@ -794,7 +801,7 @@ def count_errors(counts: FloatArray) -> float:
 
 @helper
 def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
-    """Estimate the number of errors that a leaf with these class counts makes on an equally large set of new cases."""
+    """Estimate the errors of a leaf with these class counts on an equal number of new cases."""
     total = sum_weights(counts)
     if abs(total) < SMALL:
         return 0.0

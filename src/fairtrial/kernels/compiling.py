@@ -18,15 +18,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile a function when it is first called, and cache the result on disk.
+    """Compile a function when it is first called, and cache the compiled code on disk.
 
-    This module creates the threads, because numba takes seconds to compile a function with `parallel=True`.
+    numba takes seconds to compile a function with `parallel=True`. Kernels therefore use `run_in_chunks` instead.
     """
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 def helper(function: F) -> F:
-    """Compile a function that kernels call. The function needs no cache, because the cached kernels contain its code."""
+    """Compile a function that kernels call.
+
+    The function needs no cache, because the cached kernels contain its code.
+    """
     return cast(F, numba.njit(nogil=True, error_model="numpy")(function))
 
 
@@ -44,7 +47,7 @@ _PREFIX = "fairtrial-kernels"
 
 
 def count_threads() -> int:
-    """Return the number of threads: FAIRTRIAL_THREADS if set, else the number of available cores."""
+    """Return the number of threads: FAIRTRIAL_THREADS or the number of available cores."""
     setting = os.environ.get("FAIRTRIAL_THREADS", "")
     if setting.isdigit() and int(setting) > 0:
         return int(setting)
@@ -68,7 +71,9 @@ def _get_pool(size: int, pid: int) -> ThreadPoolExecutor:
 
 
 def run_in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
-    """Call `work(start, stop)` for consecutive chunks of range(n) on all threads, and return the results in order.
+    """Call `work(start, stop)` for consecutive chunks of range(n) on all threads.
+
+    The results are returned in order.
 
     >>> run_in_chunks(lambda start, stop: stop - start, 10, 4)
     [4, 4, 2]

@@ -1,4 +1,7 @@
-"""Placements and variances of AUCs (DeLong, DeLong & Clarke-Pearson 1988), computed in linear time after sorting."""
+"""Placements of cases and variances of AUCs, computed in linear time after sorting.
+
+Reference: DeLong, DeLong & Clarke-Pearson (1988).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from fairtrial.kernels.sorting import order_scores
 
 @kernel
 def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float, float]:
-    """Compute the AUC of an unweighted tally, and the contributions of both classes to the variance of the AUC.
+    """Compute the AUC of an unweighted tally, and each class's contribution to its variance.
 
     The AUC is NaN if a class has no cases. A contribution is NaN if its class has only one case.
     """
@@ -36,9 +39,10 @@ def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float
 
 
 def compute_placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Compute the proportion of negatives below each positive and the proportion of positives above each negative.
+    """Compute the placements of all cases.
 
-    Ties count half.
+    The placement of a positive is the proportion of negatives with a lower score. The placement of a negative is the proportion
+    of positives with a higher score. Ties count half.
     """
     return _compute_sorted_placements(scores, is_positive, order_scores(scores))
 
@@ -71,7 +75,7 @@ def _compute_sorted_placements(
 
 @kernel
 def compute_auc_covariance(placements: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """Compute the AUCs of several models on the same rows, and the covariance matrix of the AUCs.
+    """Compute the AUCs of several models on the same rows, and their covariance matrix.
 
     `placements` has one row per model and one column per row of the data.
     """

@@ -13,7 +13,7 @@ Codes = npt.NDArray[np.int32]
 
 @kernel
 def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
-    """Compute the degree to which a position belongs to a label, by a triangular membership function.
+    """Compute the triangular membership function of a label at a position.
 
     The unit of positions is the distance between adjacent labels. A missing position (NaN) fully belongs to every label.
     """
@@ -47,7 +47,10 @@ def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights:
 
 @kernel
 def _compute_degree(rule: Codes, positions: Floats) -> float:
-    """Compute the product of the memberships. A rule label of -1 means that there is no condition on this column."""
+    """Compute the product of the memberships over the columns.
+
+    A rule label of -1 means that there is no condition on this column.
+    """
     degree = 1.0
     for j in range(len(rule)):
         if rule[j] >= 0:

@@ -10,7 +10,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute the numbers of false and true positives at the corners of the ROC convex hull of one tally."""
+    """Compute the false and true positives at the corners of the ROC convex hull of one tally."""
     size = 64
     x, y = np.zeros(size), np.zeros(size)
     last = 0
@@ -46,7 +46,7 @@ def compute_auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
 
 @kernel
 def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
-    """Integrate u(t) and t u(t) from 0 to c in closed form, where u is the density of Beta(2, beta)."""
+    """Integrate u(t) and t u(t) from 0 to c, where u is the density of Beta(2, beta)."""
     tail = np.exp(beta * np.log1p(-c)) if c < 1 else 0.0
     mass = 1 - tail * (1 + beta * c)
     first = 2 / (2 + beta) * (1 - tail * (1 + beta * c + 0.5 * beta * (beta + 1) * c * c))
@@ -55,7 +55,10 @@ def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: FloatArray) -> None:
-    """Compute Hand's H-measure. If `severity_ratio` is NaN, the ratio of positives to negatives in each tally is used."""
+    """Compute Hand's H-measure.
+
+    If `severity_ratio` is NaN, the ratio of positives to negatives in each tally is used.
+    """
     for b in range(pos.shape[0]):
         x, y = compute_roc_hull(pos[b], neg[b])
         N, P = x[-1], y[-1]

@@ -1,16 +1,16 @@
 """A kd-tree that finds exact nearest neighbours and from which points can be removed.
 
-All leaves have the same capacity. A leaf stores its points by column, so a vectorized loop can compute the distances of all its
-points. The number of a point is its row index. A node stores the bounding box of its points, the count of its remaining points,
+All leaves have the same capacity. A leaf stores its points by column, so a vectorized loop can compute the distances to all of
+them. The number of a point is its row index. A node stores the bounding box of its points, the count of its remaining points,
 and the lowest number of these points.
 
 A distance is the sum of the contributions of all columns, added in the order of the columns. A column of the kind SQUARE
 contributes the squared difference. SQUARE_WITH_MISSING does the same but contributes 1 for a missing value. The range of such a
 column must be at most 1. OVERLAP contributes 1 if values differ or are missing.
 
-The lower bound of a box is summed in the same order. Therefore, rounding cannot make the bound larger than the distance to a
-point in the box. The results are exactly those of an exhaustive search. If points are equally distant, the point with the
-lowest number comes first.
+The lower bound on the distance from a point to a box is also a sum over the columns, in the same order. Therefore, rounding
+cannot make the bound larger than the distance to any point in the box. The results are exactly those of an exhaustive search.
+If points are equally distant, the point with the lowest number comes first.
 """
 
 from __future__ import annotations
@@ -142,7 +142,10 @@ def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: Floa
 
 @kernel
 def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
-    """Move the `rank` smallest entries (by key, then by number) to the front of `keys` and `order`."""
+    """Move the `rank` smallest entries to the front of `keys` and `order`.
+
+    Entries are compared by key, then by number.
+    """
     low, high = 0, keys.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -232,9 +235,9 @@ def compute_leaf_distances(
 
 @kernel
 def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distance: float, number: int) -> int:
-    """Insert a point into lists that are sorted by distance, then by number, and return the new length of the lists.
+    """Insert a point into sorted lists of neighbours, and return the new length of the lists.
 
-    If the lists are full, the farthest point is dropped.
+    The lists are sorted by distance, then by number. If the lists are full, the farthest point is dropped.
     """
     most = numbers.size
     i = count if count < most else most - 1

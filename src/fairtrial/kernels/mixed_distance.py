@@ -1,6 +1,6 @@
-"""Distances between rows with numeric, nominal and missing values, nearest-row searches, and votes of neighbours.
+"""Distances between rows of mixed types, searches for nearest rows, and their votes.
 
-The distance is HEOM (Wilson & Martinez 1997). Numbers must be scaled by the caller. Nominal values contribute 0 if they are
+The distance is HEOM (Wilson & Martinez 1997). The caller must scale the numbers. Nominal values contribute 0 if they are
 equal and 1 if they are not. A missing value (NaN) contributes 1. If there are no nominal and no missing values, the distance is
 the Euclidean distance between the scaled numbers.
 """
@@ -95,7 +95,7 @@ def count_neighbour_votes(
 
 @kernel
 def _find_distance_limit(distances: FloatArray, weight: FloatArray, reach: float) -> float:
-    """Return the smallest squared distance within which the rows have a total weight of at least `reach`."""
+    """Return the squared distance within which the rows reach a total weight of `reach`."""
     limit, within = -1.0, 0.0
     while within < reach:
         following = np.inf

@@ -1,4 +1,4 @@
-"""Groups and chains of nearest neighbours within classes, for DOB-SCV (optionally as in KEEL) and DB-SCV.
+"""Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV.
 
 Each seed in turn forms a group with its nearest remaining points. The neighbours of the next seeds are found in advance on all
 threads, with some spare neighbours for each seed. If enough of these neighbours remain when the group is formed, they are the
@@ -35,9 +35,10 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Find up to `max_neighbours` of the nearest remaining points of each remaining seed by matrix products.
+    """Find the remaining points that are nearest to each remaining seed, by matrix products.
 
-    Each list ends before the first point that is uncertain because of rounding errors. All further entries are -1.
+    Each list contains at most `max_neighbours` points. It ends before the first point whose rank is uncertain because of
+    rounding errors. All further entries are -1.
     """
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
@@ -220,7 +221,7 @@ def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: 
 
 
 def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
-    """List all points in the order of a walk that always continues with the nearest point not yet visited.
+    """List all points in the order of a walk that always moves to the nearest unvisited point.
 
     >>> find_nearest_chain(np.array([[0.0], [5.0], [1.0], [2.5]]), np.zeros(1, np.int8), 2).tolist()
     [2, 0, 3, 1]
@@ -236,13 +237,13 @@ def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
 
 
 def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
-    """Return the next seeds to look up. Together, their groups contain only a small fraction of the remaining points."""
+    """Return the next seeds, whose groups contain a small fraction of the remaining points."""
     living = max(_WORTH_BUILDING, left // (size * _WINDOW))
     return seeds[: -(-living * len(seeds) // left)]
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Find the nearest neighbours of each remaining seed in the window. Lists that end early are padded with -1."""
+    """Find the nearest neighbours of each remaining seed in the window, padded with -1."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
@@ -298,7 +299,7 @@ def take_groups(
 
 @compiling.kernel
 def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
-    """Continue with the nearest point until at most `floor` points remain, and return the number of points listed."""
+    """Continue the walk until at most `floor` points remain, and count the listed points."""
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
     while tree.live[0] > floor:
         here = members[filled - 1]
@@ -313,7 +314,7 @@ def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numb
 def find_keel_groups(
     points: FloatArray, weights: FloatArray, proportions: FloatArray, seeds: Numbers, size: int
 ) -> tuple[Numbers, Numbers]:
-    """List all points, group by group, with the position of each point in its group (0 for the seed).
+    """List all points, group by group, with their positions in the groups (0 for the seed).
 
     In a numeric column (weight >= 0), the difference between two points is a quarter of the weight times the difference between
     their values. In a nominal column (weight < 0), the difference is the Euclidean distance between the class proportions of
@@ -352,7 +353,10 @@ def find_keel_groups(
 
 @compiling.kernel
 def compute_keel_distance(points: FloatArray, weights: FloatArray, proportions: FloatArray, a: int, b: int) -> float:
-    """Compute the square root of the sum of the differences in all columns. Rounding creates the same ties as in KEEL."""
+    """Compute the square root of the sum of the differences in all columns.
+
+    Rounding creates the same ties as in KEEL.
+    """
     total = 0.0
     for column in range(points.shape[1]):
         first, second = points[a, column], points[b, column]

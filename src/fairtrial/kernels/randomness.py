@@ -1,4 +1,4 @@
-"""Random numbers that do not depend on the number of threads: Java's generator, and bootstrap samples as counts per row."""
+"""Java's random numbers, and bootstrap samples that do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class JavaRandom:
                 return value
 
     def shuffle(self, rows: list[T]) -> None:
-        """Swap each item, starting with the last, with a random item at or before its position."""
+        """Shuffle the list in place by the Fisher-Yates algorithm, starting with the last item."""
         for index in range(len(rows) - 1, 0, -1):
             swap_index = self.draw_below(index + 1)
             rows[index], rows[swap_index] = rows[swap_index], rows[index]

@@ -1,4 +1,4 @@
-"""Measures of scores, computed in one linear pass over tallies.
+"""Measures that are computed from scores in one linear pass over tallies.
 
 Each row of `pos` and `neg` is a tally, with the highest score first. Resampling and padding create entries with pos = neg = 0,
 which do not count as thresholds. The value of a measure is NaN if there are no positives or no negatives.
@@ -37,7 +37,7 @@ def compute_auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
 
 @kernel
 def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArray) -> None:
-    """Compute the area under the ROC curve up to the false positive rate `max_fpr`, with linear interpolation."""
+    """Compute the area under the interpolated ROC curve up to the false positive rate `max_fpr`."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = max_fpr * N
@@ -57,7 +57,7 @@ def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: F
 
 @kernel
 def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Compute the mean of max(s+ - s-, 0) over all pairs. A running sum of score differences avoids cancellation."""
+    """Compute the mean of max(s+ - s-, 0) over all pairs, without cancellation errors."""
     for b in range(pos.shape[0]):
         row = b if values.shape[0] > 1 else 0
         tp, fp, gaps, total, last = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -114,10 +114,11 @@ def compute_soft_auc(
 
 @kernel
 def compute_kappa_area(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Integrate Cohen's kappa over the false positive rate. The ROC curve is linear between its points.
+    """Integrate Cohen's kappa over the false positive rate.
 
-    With prevalence c and proportion a of cases predicted positive, kappa is 2 c (1 - c) (TPR - FPR) / (c (1 - a) + (1 - c) a).
-    The numerator and the denominator are linear between two points, so the integral contains a logarithm.
+    The ROC curve is linear between its points. With prevalence c and proportion a of cases predicted positive, kappa is
+    2 c (1 - c) (TPR - FPR) / (c (1 - a) + (1 - c) a). The numerator and the denominator are linear between two points, so the
+    integral contains a logarithm.
     """
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
@@ -157,7 +158,10 @@ def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) 
 
 @kernel
 def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
-    """Compute the sum of TPR - FPR over the inner thresholds, divided by their number (taKS) or by their number + 1 (ABC)."""
+    """Compute the mean of TPR - FPR over the inner thresholds (taKS) or the area (ABC).
+
+    For the area, the sum of TPR - FPR is divided by the number of inner thresholds + 1.
+    """
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, gaps, distinct = 0.0, 0.0, 0.0, 0
@@ -187,7 +191,10 @@ def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray)
 
 @kernel
 def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArray) -> None:
-    """Compute the minimum of (c FP + (1 - c) FN) / n over all thresholds, with c = cost[b]."""
+    """Compute the minimum weighted loss over all thresholds of each tally.
+
+    The loss in tally b is (c FP + (1 - c) FN) / n, with c = cost[b].
+    """
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         c = cost[b]
@@ -201,7 +208,7 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Divide the number of positives in the highest-scoring fraction by the number expected by chance.
+    """Compute the lift: observed over expected positives in the highest-scoring fraction.
 
     If the fraction ends within a group of equal scores, a proportional part of the group is included.
     """

@@ -40,7 +40,7 @@ def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kin
 
 @helper
 def _compute_foil_gain(positives: float, total: float, base: float) -> float:
-    """Compute FOIL's gain over a base rate of positives. Both rates include one additional positive row."""
+    """Compute FOIL's gain over a base rate, with one positive row added to both rates."""
     return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
 
 
@@ -48,7 +48,9 @@ def _compute_foil_gain(positives: float, total: float, base: float) -> float:
 def _find_best_rule_cut(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float
 ) -> tuple[float, int, float, float, float]:
-    """Return the gain, the kind and the value of the best cut, and how many positives and rows satisfy the condition.
+    """Find the best cut of a numeric column.
+
+    Return its gain, kind and value, and the numbers of positives and of rows that satisfy the condition.
 
     `rows` are sorted by the column and contain no missing values.
     """
@@ -85,7 +87,7 @@ def _find_best_rule_value(
 ) -> tuple[float, int, float, float, float]:
     """Find the best value of a nominal column, which has `size` values.
 
-    Return the gain, the kind and the value, and how many positives and rows satisfy the condition.
+    Return its gain, kind and value, and the numbers of positives and of rows that satisfy the condition.
     """
     total, accurate = np.zeros(size), np.zeros(size)
     for row in rows:
@@ -112,7 +114,7 @@ def grow_rule(
     used: BoolArray,
     min_weight: float,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Add conditions to a rule while the gain is positive, and return their columns, kinds and values.
+    """Add conditions to a rule while the gain is positive, and return the conditions.
 
     `orders[j]` lists all rows in ascending order of column j. The first `n_known[j]` of them have known values. `sizes[j]` is
     the number of values of a nominal column, or 0 for a numeric column. A nominal column is used at most once. A condition is
@@ -174,7 +176,7 @@ def find_best_length(
     cuts: FloatArray,
     by_accuracy: bool,
 ) -> int:
-    """Return how many conditions of a rule to keep, counted from the first.
+    """Return the number of leading conditions of a rule to keep.
 
     The shortened rule maximizes the proportion of positives among the covered rows or, if `by_accuracy` is true, the accuracy
     on all rows. The proportion includes two additional rows, one of which is positive. If lengths are tied, the shortest is

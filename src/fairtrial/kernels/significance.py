@@ -22,7 +22,7 @@ Masks = npt.NDArray[np.int64]
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """For each pair of learners, compute the largest number of pairs that a partition can join if it joins this pair.
+    """For each pair, compute the most pairs that a partition can join if it joins this pair.
 
     A partition divides the `k` learners into cliques of the graph `adjacent` and joins all pairs within each clique. The result
     is 0 for a pair that no partition joins.
@@ -159,7 +159,7 @@ def add_row(
 
 @kernel
 def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
-    """Find the slot of a code in a hash table of 2^bits slots, or the free slot in which to store it."""
+    """Find the slot of a code in a hash table of 2^bits slots, or a free slot for it."""
     mask = (1 << bits) - 1
     slot = np.int64((np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
     while slots[slot] and codes[slots[slot] - 1] != code:
@@ -169,7 +169,7 @@ def find_slot(slots: IntArray, codes: IntArray, code: int, bits: int) -> int:
 
 @kernel
 def set_next_order(order: IntArray) -> None:
-    """Replace a permutation with the next one in lexicographic order. It must not be the last permutation."""
+    """Replace a permutation, which must not be the last, with the next in lexicographic order."""
     i = order.size - 2
     while order[i] >= order[i + 1]:
         i -= 1
@@ -185,7 +185,7 @@ def set_next_order(order: IntArray) -> None:
 
 @kernel
 def fill_uniform(words: npt.NDArray[np.uint32], out: npt.NDArray[np.float32]) -> None:
-    """Convert random 32-bit words to uniform random numbers in (0, 1], row by row. Surplus words are ignored."""
+    """Convert random 32-bit words to uniform random numbers in (0, 1], row by row."""
     rows, n = out.shape
     for r in range(rows):
         for i in range(n):
@@ -198,7 +198,7 @@ def compute_regions(
 ) -> None:
     """Compute the probabilities of the three regions for each row of weights.
 
-    Each side receives a fraction `to_sides` of the probability of the middle region.
+    Each outer region receives a fraction `to_sides` of the probability of the middle region.
     """
     rows, n = weights.shape
     sums = np.zeros(n + 1)
@@ -331,7 +331,7 @@ def run_chain(
 
 @kernel
 def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArray, limit: float) -> float:
-    """Draw mu0 given all parameters except mu_i, from a normal distribution truncated to -limit..limit."""
+    """Draw mu0 given all parameters except the mu_i, truncated to -limit..limit."""
     precision = (1 / variances).sum()
     centre = (means / variances).sum() / precision
     spread = 1 / np.sqrt(precision)
@@ -359,7 +359,10 @@ def run_slice_step(
     weight: FloatArray,
     parameters: FloatArray,
 ) -> float:
-    """Take one slice sampling step with stepping out and shrinkage (Neal 2003), within (low, high)."""
+    """Take one slice sampling step within (low, high), with stepping out and shrinkage.
+
+    The algorithm is that of Neal (2003).
+    """
     level = compute_log_density(which, current, means, sigma, weight, parameters) + np.log(1.0 - rng.random())
     width = 1.0 if which in (SIGMA0, SIGMA, NU) else high - low
     left = current - width * rng.random()
@@ -407,7 +410,7 @@ def compute_log_density(
 
 @kernel
 def compute_log_nu_density(value: float, distance: FloatArray, alpha: float, beta: float) -> float:
-    """Compute the log density of log(nu - 1) from the t density of the distances and the gamma prior of nu - 1."""
+    """Compute the log density of log(nu - 1), with a gamma prior for nu - 1."""
     nu_minus_one = np.exp(value)
     nu = nu_minus_one + 1
     total = alpha * value - beta * nu_minus_one

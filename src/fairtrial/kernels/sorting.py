@@ -21,7 +21,7 @@ _LEADING_DIGITS = 3
 
 
 def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
-    """Return the indices that sort a contiguous column of fewer than 2^32 rows. The sort is stable."""
+    """Return the indices that stably sort a contiguous column of fewer than 2^32 rows."""
     if len(scores) < LONG:
         return np.argsort(scores, kind="stable").astype(np.uint32)
     return order_by_radix(scores)
@@ -29,7 +29,10 @@ def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
 
 @compiling.helper
 def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Return integers that have the same order as the floats. Count in `starts` how often each digit has each value."""
+    """Return integers that have the same order as the floats.
+
+    `starts` receives the number of keys with each value of each digit.
+    """
     bits = scores.view(np.uint64)
     sign, mask = np.uint64(0x8000000000000000), np.uint64(_SIZE - 1)
     keys = np.empty(scores.size, np.uint64)
@@ -43,7 +46,7 @@ def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDA
 
 @compiling.helper
 def convert_counts_to_starts(starts: npt.NDArray[np.int64], n: int) -> bool:
-    """Convert the counts of one digit of `n` keys to start indices, and return whether all keys share one value."""
+    """Convert the counts of a digit to start indices, and return whether the digit is constant."""
     shared, total = False, 0
     for value in range(_SIZE):
         count = starts[value]
@@ -55,9 +58,9 @@ def convert_counts_to_starts(starts: npt.NDArray[np.int64], n: int) -> bool:
 
 @compiling.kernel
 def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
-    """Sort a column by radix sort, starting with the least significant digit, and return the sorted indices.
+    """Return the indices that sort a column, by radix sort.
 
-    Digits that all keys share are skipped.
+    The sort starts with the least significant digit. Digits that all keys share are skipped.
     """
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
@@ -85,10 +88,10 @@ Keys = npt.NDArray[np.uint64]
 
 @compiling.helper
 def sort_packed_keys(keys: Keys, spare: Keys, bits: int) -> Keys:
-    """Sort fewer than 2^32 keys of at most `bits` bits, ignoring bit 0. The result is in `keys` or `spare`.
+    """Sort fewer than 2^32 keys of at most `bits` bits, ignoring bit 0.
 
-    A sort by the three leading digits puts most keys in order, and an insertion sort corrects the rest. If too many keys share
-    these digits, the keys are sorted by all digits.
+    The sorted array is `keys` or `spare`. A sort by the three leading digits puts most keys in order, and an insertion sort
+    corrects the rest. If too many keys share these digits, the keys are sorted by all digits.
     """
     digits = (bits - 1 + _SHORT_BITS - 1) // _SHORT_BITS
     lowest = max(1, bits - _LEADING_DIGITS * _SHORT_BITS)
@@ -100,7 +103,7 @@ def sort_packed_keys(keys: Keys, spare: Keys, bits: int) -> Keys:
 
 @compiling.helper
 def sort_digits(keys: Keys, spare: Keys, lowest: int, digits: int) -> tuple[Keys, Keys]:
-    """Sort by the digits from bit `lowest` upwards, and return the sorted array and the spare array."""
+    """Sort by the digits from bit `lowest` upwards, and return the sorted and the spare array."""
     size = 1 << _SHORT_BITS
     mask = np.uint64(size - 1)
     starts = np.zeros((digits, size), np.uint32)

@@ -145,7 +145,7 @@ def tally_by_radix(
 
 @helper
 def find_magnitudes(scores: FloatArray) -> tuple[np.uint64, np.uint64, bool]:
-    """Return the bits of the smallest and the largest absolute score, and whether any score is negative (not counting -0.0)."""
+    """Return the bits of the smallest and largest magnitude, and whether a score is below zero."""
     sign = np.uint64(0x8000000000000000)
     raw = scores.view(np.uint64)
     low, high, any_negative = ~sign, np.uint64(0), False

@@ -1,4 +1,4 @@
-"""Distances (Kolmogorov-Smirnov, Hellinger, energy) and duplicates between the test and training rows of many splits.
+"""Distances and duplicates between the test rows and the training rows of many splits.
 
 The first bit of `sides[b, i, s]` is set if row i is a test row of split s in arrangement b. The second bit is set if it is a
 training row. A row may be in both sets, or in neither. A distance is NaN if a split has no test or no training rows.
@@ -32,9 +32,10 @@ def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> No
 
 @kernel
 def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
-    """Compute the Kolmogorov-Smirnov distance between test and training rows, and store it in out[b, s].
+    """Compute the Kolmogorov-Smirnov distance between test and training rows.
 
-    `order` lists the rows by ascending value. `last` marks the last row of each run of equal values in this order.
+    The distance is stored in out[b, s]. `order` lists the rows by ascending value. `last` marks the last row of each run of
+    equal values in this order.
     """
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
@@ -55,9 +56,10 @@ def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, o
 
 @kernel
 def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
-    """Compute the Hellinger distance sqrt(1 - sum sqrt(p q)) between test and training rows, and store it in out[b, s].
+    """Compute the Hellinger distance sqrt(1 - sum sqrt(p q)) between test and training rows.
 
-    p and q are the proportions of each of the k values among the test rows and among the training rows.
+    The distance is stored in out[b, s]. p and q are the proportions of each of the k values among the test rows and among the
+    training rows.
     """
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
@@ -80,7 +82,7 @@ def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) ->
 
 @kernel
 def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos: IntArray, neg: IntArray) -> None:
-    """Tally the scores of a nearest-neighbour classifier that separates test rows from training rows.
+    """Tally the scores of a nearest-neighbour classifier of test rows and training rows.
 
     The score of a row is the number of test rows minus the number of training rows among its neighbours. `pos[b, s]` contains
     the number of test rows with each of the 2 k + 1 possible scores, highest score first. `neg[b, s]` contains the same numbers
@@ -117,10 +119,11 @@ def sum_by_side(values: FloatArray, sides: Sides, test: FloatArray, train: Float
 def count_duplicates(
     groups: IntArray, labels: IntArray, k: int, sides: Sides, duplicates: IntArray, conflicts: IntArray
 ) -> None:
-    """Count test rows with an equal training row of the same class (`duplicates`) or of another class (`conflicts`).
+    """Count the test rows that equal a training row in all attributes.
 
-    Rows that are equal in all attributes have the same number in `groups`, counted from 0. `labels` contains the class of each
-    row as a code below k. A row that is in both sets does not count as a test row.
+    `duplicates` counts the test rows that equal a training row of the same class. `conflicts` counts those that equal a
+    training row of another class. Rows that are equal in all attributes have the same number in `groups`, counted from 0.
+    `labels` contains the class of each row as a code below k. A row that is in both sets does not count as a test row.
     """
     g = groups.max() + 1
     class_counts = np.empty((g, k), np.int64)

@@ -1,4 +1,4 @@
-"""Learners from the reproduced papers, implemented as scikit-learn estimators, and a catalogue of other learners."""
+"""scikit-learn estimators from the reproduced papers, and a catalogue of other learners."""
 
 from fairtrial.learners.c45 import C45
 from fairtrial.learners.catalogue import learner_class, listing, make_learner

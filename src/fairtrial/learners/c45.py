@@ -85,7 +85,7 @@ class Tree:
         return self.count_cases(node) - float(self.counts[node, self.get_label(node, parent)])
 
     def get_condition(self, node: int, branch: int) -> tuple[str, Any]:
-        """Return the condition of a branch: an operator, and a cut point or a nominal value."""
+        """Return the operator of a branch, and its cut point or nominal value."""
         categories, cut = self.categories[self.column[node]], float(self.threshold[node])
         if categories is None:
             return ("<=", ">")[branch], cut
@@ -94,7 +94,7 @@ class Tree:
         return ("=", "!=")[branch], categories[int(cut)]
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with the parent, condition, split column, class, cases and errors of each node."""
+        """Return a data frame with one row per node."""
         import pandas as pd
 
         parents, rows = self.find_parents(), []
@@ -137,7 +137,7 @@ def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArra
 
 
 def make_error_bound(confidence: float) -> ErrorBound:
-    """Return the single-precision confidence, as in J48, and the corresponding normal quantile."""
+    """Return the confidence in single precision, as in J48, and its normal quantile."""
     from scipy.special import ndtri
 
     _check.check_number("confidence", confidence)
@@ -169,7 +169,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
 
 
 def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
-    """Return a matrix of row indices: first in the original order, then sorted by each numeric column."""
+    """Return a matrix of row orders: the original order, then one for each numeric column."""
     numeric = np.flatnonzero(rows.levels == 0)
     orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
     orders[0] = np.arange(rows.weight.size)
@@ -240,7 +240,10 @@ def _compute_balanced_costs(training: TrainingSet, n_classes: int) -> FloatArray
 
 
 def _read_costs(class_weight: Any, classes: npt.NDArray[Any], declared: Any) -> FloatArray:
-    """Return the cost of each class. Keys can be class labels or, as in study files, their names."""
+    """Return the cost of each class.
+
+    The keys of `class_weight` can be class labels or, as in study files, the names of the classes.
+    """
     if not isinstance(class_weight, Mapping):
         raise InputError(f"class_weight must be 'balanced', a dict of class to cost or None, got {class_weight!r}")
     names = [str(label) for label in classes.tolist()]

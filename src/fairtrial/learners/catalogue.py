@@ -1,4 +1,4 @@
-"""Create learners from fairtrial, scikit-learn and boosting libraries by short name, and other learners by import path."""
+"""Create learners by short name or import path, and list the available learners."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def get_parameters(learner: Callable[..., Any]) -> dict[str, Any]:
 
 @cache
 def find_scikit_learn_classes() -> dict[str, type[Any]]:
-    """Map the short names of scikit-learn classifiers without required arguments to their classes."""
+    """Return the scikit-learn classifiers without required arguments, keyed by short name."""
     from sklearn.utils import all_estimators
 
     classes = {}

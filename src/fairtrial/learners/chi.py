@@ -1,4 +1,4 @@
-"""Fuzzy rule learner of Chi, Yan and Pham, with one rule for each occupied cell in a grid of fuzzy labels."""
+"""Fuzzy rule learner of Chi, Yan and Pham."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Grid:
         return cls(low, step, top)
 
     def compute_positions(self, columns: EncodedTable) -> FloatArray:
-        """Convert values to grid steps, clipped to the range of the column."""
+        """Convert values to grid positions. Values outside the range of a column are clipped."""
         return np.ascontiguousarray(np.clip((columns.values - self.low) / self.step, 0.0, self.top))
 
     @staticmethod
@@ -58,8 +58,8 @@ class Chi(Learner):
 
     The learner uses evenly spaced triangular labels, the product t-norm, the penalized certainty factor and the winning rule.
     The antecedent of a rule contains the label nearest to each value in a training row. The consequent is the class with the
-    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others), where own is the sum of matching
-    degrees over the training rows of the rule's class and others is the sum over all other training rows. Rules without a
+    largest sum of matching degrees. The weight of a rule is (own - others) / (own + others). Here, own is the sum of matching
+    degrees over the training rows of the rule's class, and others is the sum over all other training rows. Rules without a
     positive weight are dropped.
 
     Parameters

@@ -285,7 +285,10 @@ def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
 
 
 def _predict_member_votes(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """Return the vote of a member for each row: 1 for the predicted class, or only zeros if the member abstains."""
+    """Return the votes of a member: 1 for the predicted class of a row, otherwise 0.
+
+    If the member abstains, all votes for the row are 0.
+    """
     return np.asarray(np.asarray(member.predict(rows))[:, None] == classes, dtype=np.float64)
 
 

@@ -58,7 +58,7 @@ def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E],
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """A training set: typed columns, and the class code (index in `classes_`) and weight of each row."""
+    """The typed columns of a training set, with the class code and the weight of each row."""
 
     columns: EncodedTable
     codes: IntArray
@@ -264,7 +264,7 @@ class MarginLearner(TypedClassifier):
 
 
 def compile_kernels(estimators: Iterable[Any], report: Callable[[str, int, int], None] | None = None) -> None:
-    """Compile all uncached kernels of learners and their components.
+    """Compile all uncached kernels of learners and of the learners that they contain.
 
     Before each compilation, `report` is called with the name and index of the learner class, and the number of classes to
     compile.

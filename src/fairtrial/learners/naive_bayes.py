@@ -138,8 +138,8 @@ class NormalDensity:
 class KernelDensity:
     """Kernel density estimate: the mean of normal densities centred on the training values of each class.
 
-    The standard deviation is the range of the training values divided by the square root of their total weight. It is at least
-    precision / 6.
+    In each class, the standard deviation is the range of the training values divided by the square root of their total weight.
+    It is at least precision / 6.
     """
 
     values: tuple[FloatArray, ...]
@@ -193,8 +193,10 @@ def _round_to_precision(values: FloatArray, precision: float) -> FloatArray:
 
 
 def _compute_mass(distance: FloatArray, precision: float, deviation: FloatArray | float) -> FloatArray:
-    """Compute the normal probability of an interval of width `precision` whose centre is at the given distance from the
-    mean."""
+    """Compute the normal probability of an interval of width `precision`.
+
+    `distance` is the distance between the mean and the centre of the interval.
+    """
     from scipy.special import ndtr
 
     return np.asarray(ndtr((distance + precision / 2) / deviation) - ndtr((distance - precision / 2) / deviation))

@@ -132,7 +132,7 @@ class IPF(NoiseFilter):
     """Iterative-partitioning filter: removes rows that models trained on partitions misclassify.
 
     The rows are divided into stratified partitions, and one member is trained on each. A row is removed if it is misclassified
-    both by the vote of the members and by the member trained on its own partition (Khoshgoftaar & Rebours 2007). This is
+    both by the vote of the members and by the member trained on its partition (Khoshgoftaar & Rebours 2007). The procedure is
     repeated with new partitions of the remaining rows until several consecutive iterations remove few rows.
 
     Parameters
@@ -144,7 +144,7 @@ class IPF(NoiseFilter):
     vote : {"majority", "consensus"}, default "majority"
         Whether to remove rows that more than half of the members misclassify, or only rows that all members misclassify.
     stop_proportion : float, default 0.01
-        Largest proportion of the original rows that counts as few.
+        An iteration removes few rows if it removes at most this proportion of the original rows.
     stop_after : int, default 3
         Number of consecutive iterations that must remove few rows before the filter stops.
     random_state : int or Generator, optional

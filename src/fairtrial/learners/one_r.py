@@ -19,8 +19,8 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 class ColumnRule:
     """A rule on one column: a class for each value or interval, and a class for missing values (-1 if there are none).
 
-    `correct` is the number of training rows that the rule classifies correctly. Interval i ends below `cuts[i]`. A nominal
-    column has no cuts.
+    `correct` is the number of training rows that the rule classifies correctly. Interval i extends up to,
+    but does not include, `cuts[i]`. A nominal column has no cuts.
     """
 
     column: int

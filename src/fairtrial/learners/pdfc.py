@@ -17,11 +17,12 @@ from fairtrial.learners.learner import MarginLearner, register_learner, require_
 class PDFC(MarginLearner):
     """Positive definite fuzzy classifier (Chen & Wang 2003).
 
-    Each support vector becomes a rule. The antecedent of the rule is the product, over all attributes, of the Gaussian
-    membership functions exp(-width u^2), where u is the distance from the support vector. The consequent is the coefficient of
-    the support vector. An additional rule, which always fires, has the bias as its consequent. The output is the weighted mean
-    of the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). With more than two classes, a separate classifier distinguishes each
-    class from all others. Numeric columns are scaled to [0, 1], and nominal columns are encoded as binary columns.
+    Each support vector becomes a rule. The antecedent of the rule is a product of Gaussian membership functions,
+    exp(-width u^2), one per attribute. Here, u is the difference from the support vector in this attribute. The consequent is
+    the coefficient of the support vector. An additional rule, which always fires, has the bias as its consequent. The output is
+    the weighted mean of the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). With more than two classes, a separate classifier
+    distinguishes each class from all others. Numeric columns are scaled to [0, 1], and nominal columns are encoded as binary
+    columns.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class PDFC(MarginLearner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> PDFC:
-        """Fit one SVM for two classes, or one one-vs-rest SVM for each of several classes.
+        """Fit one SVM for two classes, or one SVM for each of several classes against the rest.
 
         Parameters
         ----------

@@ -223,16 +223,16 @@ def get_sampler(name: str, **parameters: Any) -> Any:
 def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[EncodedTable, Any, Any]:
     """Resample training rows. Return the new rows, their classes and the fitted sampler.
 
-    SMOTE is replaced with SMOTENC if some columns are nominal, and with SMOTEN if all columns are nominal. Noise filters accept
-    nominal columns. Other samplers accept nominal columns only if they repeat or drop rows at random.
+    SMOTE is replaced with SMOTENC if some columns are nominal, and with SMOTEN if all columns are nominal. Most other
+    samplers of imbalanced-learn raise an error if there are nominal columns.
     """
     from sklearn.base import clone
 
     fitted_sampler = _select_sampler(clone(sampler), columns)
     classes, codes = np.unique(labels, return_inverse=True)
     is_filter = isinstance(fitted_sampler, NoiseFilter)
-    # Some samplers do not accept text, so they receive codes. A strategy that is a dict, list or function may contain class
-    # names.
+    # Some samplers do not accept text, so they receive class codes. If the sampling strategy is a dict, a list or a function,
+    # they receive labels, because the strategy may refer to labels.
     has_simple_strategy = isinstance(getattr(fitted_sampler, "sampling_strategy", None), (str, int, float))
     try:
         if is_filter:

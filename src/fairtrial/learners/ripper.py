@@ -64,7 +64,8 @@ def compute_java_hash(text: str) -> int:
 def order_classes_by_frequency(counts: Sequence[int], source: JavaRandom) -> list[int]:
     """Order classes from the rarest to the most frequent.
 
-    Ties are broken as in JRip: the classes are shuffled and then sorted by WEKA's quicksort, which is not stable."""
+    Ties are broken as in JRip: the classes are shuffled and then sorted by WEKA's quicksort, which is not stable.
+    """
     shuffled = list(range(len(counts)))
     JavaRandom(source.draw_int32()).shuffle(shuffled)
     return [shuffled[index] for index in sort_like_weka([counts[code] for code in shuffled])]
@@ -128,7 +129,7 @@ _SURPLUS = 64.0
 
 @dataclass(frozen=True, eq=False)
 class ClassRuleLearner:
-    """A learner of the rules for one class from the rows that the rules for earlier classes do not cover."""
+    """Learner of the rules for one class. `rows` are not covered by rules for earlier classes."""
 
     task: RuleTask
     rows: IntArray
@@ -158,8 +159,10 @@ class ClassRuleLearner:
                 return rules
 
     def _optimise(self, rule_set: RuleSet) -> RuleSet:
-        """Replace or revise each rule, add rules for uncovered positives, and drop rules that increase the description
-        length."""
+        """Keep, revise or replace each rule, then add rules for uncovered positives.
+
+        Finally, rules that increase the description length are dropped.
+        """
         old = [rule.conditions for rule in rule_set.rules]
         accepted, rows, stopping = RuleSet(self.task, self.rows), self.rows, self._make_stopping_criterion()
         missed = 1
@@ -181,8 +184,10 @@ class ClassRuleLearner:
         return accepted.extend(*old[len(accepted.rules) + 1 :]).reduce()
 
     def _choose_variant(self, accepted: RuleSet, old: list[RuleConditions], rows: IntArray) -> RuleConditions:
-        """Choose the old rule, its revision or a replacement: the one with the shortest description, or the first of these if
-        tied."""
+        """Choose the old rule, its revision or a replacement by the description length.
+
+        Ties go to the old rule, then to the revision.
+        """
         position = len(accepted.rules)
         task, present, later = self.task, old[position], old[position + 1 :]
         growing, pruning = self._split_rows(rows)
@@ -227,7 +232,11 @@ class StoppingCriterion:
         self.length = self.shortest = start
 
     def should_stop(self, rules: RuleSet) -> bool:
-        """Return whether the last rule is too long to describe, covers no positives, or errs too often."""
+        """Return whether to stop because of the last rule.
+
+        Reasons are a description length that is too large, no covered positives and, if checked, an error rate of at least
+        0.5.
+        """
         self.length += rules.compute_relative_length(len(rules.rules) - 1)
         self.shortest = min(self.shortest, self.length)
         counts = rules.rules[-1].counts
@@ -247,7 +256,7 @@ class Ripper(Learner):
     folds : int, default 3
         Number of folds. A rule is grown on all folds but the last and pruned on the last fold.
     min_weight : float, default 2
-        Minimum number of rows of its class that a rule must still cover after a condition is added.
+        Minimum number of rows of the predicted class that a rule must cover after a condition is added.
     optimizations : int, default 2
         Number of optimization rounds, the k of RIPPERk.
     check_error : bool, default True
@@ -358,8 +367,10 @@ class Ripper(Learner):
         self.n_rules_ = len(self.rules_)
 
     def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
-        """Build a readable rule with class proportions. A default rule that covers no rows predicts its class with probability
-        1."""
+        """Build a readable rule with class proportions.
+
+        A default rule that covers no rows predicts its class with probability 1.
+        """
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0

@@ -36,7 +36,7 @@ class RuleCounts:
     missed: int
 
     def exclude(self, rule_counts: RuleCounts) -> RuleCounts:
-        """Return the counts that remain after dropping a rule with the given counts."""
+        """Return the counts of the rule set without a rule that has the counts `rule_counts`."""
         right = rule_counts.covered - rule_counts.wrong
         return RuleCounts(
             self.covered - rule_counts.covered,
@@ -51,7 +51,10 @@ def _compute_log2(value: float) -> float:
 
 
 def compute_subset_length(total: float, chosen: float, rate: float) -> float:
-    """Compute the bits needed to identify `chosen` of `total` elements, given the expected rate."""
+    """Compute the bits needed to identify `chosen` of `total` elements.
+
+    `rate` is the expected proportion of chosen elements.
+    """
     rate = min(rate, _NEARLY_ONE) if chosen < total else rate
     inside = -chosen * _compute_log2(rate) if rate > SMALL else 0.0
     return inside - (total - chosen) * _compute_log2(1 - rate) if chosen < total else inside
@@ -93,10 +96,10 @@ def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RuleTable:
-    """The columns (as rows of a matrix), the sort order of each column, and the class of each row.
+    """The training rows, stored by column, and the class of each row.
 
-    `n_known` is the number of rows with a known value in each column. These rows come first in `orders`. `sizes` contains the
-    number of values of each nominal column, and 0 for numeric columns.
+    `values[j]` contains column j. `orders[j]` lists all rows in ascending order of column j, and only the first `n_known[j]` of
+    these rows have known values. `sizes[j]` is the number of values of a nominal column, or 0 for a numeric column.
     """
 
     values: FloatArray
@@ -123,7 +126,7 @@ class RuleTable:
 
 @dataclass(frozen=True, eq=False)
 class RuleConditions:
-    """The columns, kinds (at most, at least, equal) and values of conditions that must all be satisfied."""
+    """Conditions (at most, at least or equal) that a row must all satisfy."""
 
     columns: IntArray
     kinds: IntArray
@@ -233,7 +236,7 @@ class RuleTask:
 
 @dataclass(frozen=True, eq=False)
 class RuleCoverage:
-    """A rule in a list, with the rows that it covers, the rows that are left for later rules, and the counts of both."""
+    """A rule in a list, with the rows that it covers and the rows left for later rules."""
 
     conditions: RuleConditions
     covered: IntArray
@@ -269,7 +272,6 @@ class RuleSet:
         return RuleCoverage(conditions, covered, rest, RuleCounts(len(covered), len(rest), len(covered) - right, missed))
 
     def _sum_counts(self, start: RuleCounts, rules: list[RuleCoverage]) -> RuleCounts:
-        """Sum the counts over all rules, except those of uncovered rows, which are the counts after the last rule."""
         if not rules:
             return start
         last = rules[-1].counts

@@ -32,6 +32,8 @@ _lock = threading.Lock()
 def make_pearson_vii_kernel(sigma: float, omega: float) -> Kernel:
     """Return the Pearson VII universal kernel (1 + (2 |u| sqrt(2^(1/omega) - 1) / sigma)^2)^(-omega).
 
+    |u| is the Euclidean distance between two rows.
+
     >>> make_pearson_vii_kernel(1.0, 1.0)(np.array([[0.0]]), np.array([[0.0], [0.5]])).tolist()
     [[1.0, 0.5]]
     """
@@ -47,7 +49,7 @@ def make_pearson_vii_kernel(sigma: float, omega: float) -> Kernel:
 
 
 def make_gaussian_kernel(gamma: float) -> Kernel:
-    """Return the Gaussian kernel exp(-gamma |u|^2)."""
+    """Return the Gaussian kernel exp(-gamma |u|^2), where |u| is the distance between rows."""
     return lambda first, second: np.exp(-gamma * compute_squared_distances(first, second))
 
 
@@ -62,7 +64,7 @@ def make_polynomial_kernel(exponent: float, lower_order: bool) -> Kernel:
 
 
 def compute_squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Compute squared Euclidean distances between all rows of two matrices.
+    """Compute the squared Euclidean distance between each row of `first` and each of `second`.
 
     >>> compute_squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
     [[25.0]]

@@ -3,11 +3,12 @@
 The methods were chosen on the basis of simulations (docs/calibration.md). An AUC is treated as a proportion observed in an
 effective number of cases, `auc * (1 - auc) / variance`. With few cases, DeLong's variance is often too small. If Hanley and
 McNeil's variance (1982) is larger, it replaces DeLong's variance. The weight of the replacement decreases once the rarer class
-has more than `FULL_REPLACEMENT` cases. The limits are Wilson limits with a t quantile and Satterthwaite's degrees of freedom.
+has more than `FULL_REPLACEMENT` cases. The confidence limits are Wilson limits with a t quantile and Satterthwaite's degrees of
+freedom.
 
-The limits for a difference combine the limits for the two AUCs (Zou & Donner 2008), using DeLong's correlation. The errors of
-two correlated models partly cancel out. For a difference, the weight of the replacement therefore starts to decrease at fewer
-cases, which gives the test more power.
+The confidence limits for the difference between two AUCs combine the limits for both AUCs, using DeLong's correlation (Zou &
+Donner 2008). The errors of two correlated models partly cancel out. For a difference, the weight of the replacement therefore
+starts to decrease at fewer cases, which gives the test more power.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels.delong import compute_placements
 
 MIN_DECIDABLE_CASES = 5
-"""If a class has fewer cases or occurs in fewer clusters, differences between AUCs are not tested."""
+"""If a class has fewer cases than this or occurs in fewer clusters, differences between AUCs are not tested."""
 
 MIN_DECIDABLE_CLUSTERS = 10
-"""If there are fewer clusters in total, differences between AUCs are not tested."""
+"""If there are fewer clusters than this, differences between AUCs are not tested."""
 
 FULL_REPLACEMENT, FULL_REPLACEMENT_OF_DIFFERENCES = 200, 30
 _LARGEST_T = 1e4
@@ -49,7 +50,7 @@ class VariancePart:
 
     @classmethod
     def from_values(cls, variances: Iterable[float], df: float) -> VariancePart:
-        """Build a component from the variances of the first AUC, the second AUC and their difference."""
+        """Build a component from the variances of both AUCs and of their difference."""
         first, second, difference = variances
         return cls(first, second, difference, df)
 
@@ -93,7 +94,7 @@ class AucEstimate:
 
     @cached_property
     def effective_cases(self) -> float:
-        """The number of cases at which a proportion equal to the AUC would have the same variance as the AUC."""
+        """The number of cases at which a proportion equal to the AUC has the variance of the AUC."""
         if 0 < self.auc < 1:
             return self.auc * (1 - self.auc) / self.variance
         # This is the limit as the AUC approaches 0 or 1.
@@ -128,7 +129,7 @@ class AucEstimate:
 
 @dataclass(frozen=True)
 class AucContrast:
-    """The AUCs of two models on the same rows, with the statistics needed to test their difference.
+    """The AUCs of two models on the same rows, with the statistics for testing their difference.
 
     Attributes
     ----------
@@ -181,7 +182,7 @@ class AucContrast:
 
     @property
     def is_alike(self) -> bool:
-        """Whether both models rank all cases in the same order, with an AUC strictly between 0 and 1."""
+        """Whether both models rank all cases in the same order, with an AUC other than 0 or 1."""
         return self.estimate == 0 and self.error == 0 and 0 < self.first < 1
 
     @cached_property
@@ -303,7 +304,7 @@ def compute_satterthwaite_df(parts: Iterable[tuple[float, float]], fewest: float
 
 
 def compute_t_quantile(level: float, df: float) -> float:
-    """Return t such that a t-distributed variable lies between -t and t with probability `level`."""
+    """Return t such that a t-distributed variable is between -t and t with probability `level`."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2))
@@ -372,7 +373,7 @@ def _compute_mean_variance(values: FloatArray) -> float:
 def _compute_cluster_parts(
     columns: Sequence[FloatArray], means: Sequence[float], is_positive: npt.NDArray[np.bool_], codes: IntArray
 ) -> tuple[VariancePart, ...]:
-    """Compute one variance component for each class and one for the covariance between the classes."""
+    """Compute a variance component for each class and one for the covariance between classes."""
     parts, counts = compute_cluster_covariances(np.stack(columns), np.asarray(means), is_positive, codes)
     return tuple(
         VariancePart.from_values(np.diagonal(part).tolist(), count - 1.0) for part, count in zip(parts, counts, strict=True)
@@ -382,11 +383,11 @@ def _compute_cluster_parts(
 def compute_cluster_covariances(
     placements: FloatArray, aucs: FloatArray, is_positive: npt.NDArray[np.bool_], codes: IntArray
 ) -> tuple[list[FloatArray], list[int]]:
-    """Compute the components of the covariance matrix of AUCs from within-cluster sums (Obuchowski 1997).
+    """Compute the components of the covariance matrix of AUCs from within-cluster sums.
 
-    `placements` has one row per AUC or difference between AUCs. The first result contains three components: one for the
-    positives, one for the negatives, and one for the covariance between the classes. The second result contains the number of
-    clusters for each component.
+    The method is that of Obuchowski (1997). `placements` has one row per AUC or difference between AUCs. The first result
+    contains three components: one for the positives, one for the negatives, and one for the covariance between the classes. The
+    second result contains the number of clusters for each component.
     """
     deviations = placements - aucs[:, None]
     deviations = np.where(np.abs(deviations) < 1e-13, 0.0, deviations)

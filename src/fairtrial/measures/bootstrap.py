@@ -96,7 +96,7 @@ def compute_percentile_limits(values: FloatArray, level: float) -> tuple[float, 
 
 
 def compute_bca_limits(values: FloatArray, estimate: float, jackknife: FloatArray, level: float) -> tuple[float, float] | None:
-    """Compute Efron's bias-corrected and accelerated (BCa) limits; None if the correction is undefined."""
+    """Compute Efron's BCa limits, or return None if the correction is undefined."""
     from scipy.special import ndtr, ndtri
 
     deviations = compute_distances(values, estimate)

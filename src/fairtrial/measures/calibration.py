@@ -1,4 +1,4 @@
-"""Calibration of probabilities: intercept, slope, O:E ratio, CORP curve and Brier score decomposition.
+"""Measures and curves of the calibration of probabilities, with confidence limits.
 
 All measures are computed from a tally of the probabilities of one class. By default, this is the positive class. If there are
 more than two classes and no positive class is given, it is each row's most probable class. Confidence limits account for
@@ -63,11 +63,11 @@ _SEPARATED = "the probabilities separate the two outcomes, so the slope is infin
 def find_bounds(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray]:
     """Find the values that replace probabilities of 0 and 1.
 
-    The first result is the value that replaces 0. The second result is 1 minus the value that replaces 1. Both results have one
-    value per tally. The value is 0 if no probability needs to be replaced. A probability that was rounded to 0.00 can be any
-    value below 0.005, and rounding must not count against the model. A probability of 0 is therefore replaced with (k + 0.5) /
-    (n + 1), where k of the n rows with this probability are positive, but with at most 0.005. If the probabilities are not
-    rounded, the maximum is 1e-6.
+    The first array contains the values that replace 0. The second array contains 1 minus the values that replace 1. Both arrays
+    have one value per tally, which is 0 if no probability needs to be replaced. A probability of 0 is replaced with (k + 0.5) /
+    (n + 1), where k of the n rows with this probability are positive. The maximum is half the rounding unit, e.g. 0.005 if
+    probabilities have two decimal places, or 1e-6 if they are not rounded. Rounding therefore does not count against the
+    model.
     """
     values, pos, neg = tally.stack_axes()
     if clip is not None:
@@ -101,7 +101,7 @@ def find_half_step(values: FloatArray) -> float:
 
 
 def describe_bounds(low: float, high: float) -> str:
-    """Describe which values replace probabilities of 0 and 1, or return an empty text if none are replaced."""
+    """Describe the values that replace probabilities of 0 and 1, or return an empty text."""
     low, high = (float(f"{bound:.3g}") for bound in (low, high))
     texts = [f"a probability of 0 counts as {np.format_float_positional(low, trim='-')}"] if low else []
     texts += [f"a probability of 1 counts as {1 - high:.12g}"] if high else []
@@ -109,7 +109,7 @@ def describe_bounds(low: float, high: float) -> str:
 
 
 def _compute_logits(tally: ScoreTally, clip: float | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the logits, the numbers of positives and the totals, each with a leading batch axis."""
+    """Return the logits, the positive weights and the total weights, with a leading batch axis."""
     values, pos, neg = tally.stack_axes()
     low, high = find_bounds(tally, clip)
     return _to_logits(values, low, high), pos.astype(np.float64), pos + neg.astype(np.float64)
@@ -388,7 +388,7 @@ def _get_quantile(sample: OutcomeSample, level: float) -> float:
 
 
 def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, with_slope: bool) -> Limits:
-    """Compute the limits for the intercept (with the slope fixed at 1) or for the slope.
+    """Compute confidence limits for the intercept (with the slope fixed at 1) or for the slope.
 
     If the robust variance exceeds the model-based variance, the likelihood ratio statistic is divided by the ratio of the two
     variances.
@@ -434,7 +434,7 @@ def _limit_model(sample: OutcomeSample, level: float, clip: float | None, *, wit
 
 
 def _find_crossing(function: Callable[[float], float], value: float, start: float, step: float) -> float:
-    """Find the point at which a concave function with its maximum at `start` has fallen to `value`."""
+    """Find the point at which a concave function has fallen to `value` from its peak at `start`."""
     from scipy.optimize import brentq
 
     for _ in range(_MAX_STEPS):
@@ -445,7 +445,7 @@ def _find_crossing(function: Callable[[float], float], value: float, start: floa
 
 
 def _explain_undefined(logits: FloatArray, pos: FloatArray, total: FloatArray, with_slope: bool) -> str:
-    """Explain why the intercept or the slope is undefined, or return an empty text if it is defined."""
+    """Explain why the intercept or the slope is undefined, or return an empty text."""
     if not 0 < pos.sum() < total.sum():
         return f"undefined because {_ONE_CLASS}"
     if not with_slope or _has_slope(logits[None], pos[None], total[None])[0]:
@@ -466,7 +466,7 @@ def _limit_slope(sample: OutcomeSample, level: float, clip: float | None = None)
 
 @set_limits(oe_ratio)
 def _limit_oe_ratio(sample: OutcomeSample, level: float) -> Limits:
-    """Compute limits from the Wilson limits for the proportion of positives.
+    """Compute confidence limits from the Wilson limits for the proportion of positives.
 
     The probabilities are treated as fixed.
     """
@@ -492,7 +492,7 @@ def _limit_proportion(sample: OutcomeSample, level: float) -> tuple[float, float
 
 
 def _limit_decomposition(sample: OutcomeSample, level: float) -> tuple[Limits, Limits]:
-    """Compute limits for miscalibration and discrimination.
+    """Compute confidence limits for miscalibration and discrimination.
 
     The usual estimate is biased upwards because isotonic regression overfits the sample, whereas the cross-fitted estimate is
     biased downwards. The lower limit is the cross-fitted estimate minus the margin of error. The upper limit is the usual
@@ -595,7 +595,10 @@ class BrierDecomposition:
     uncertainty: Interval
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per component: estimate, low, high, method, note."""
+        """Return a data frame with one row per component.
+
+        The columns contain the estimate, the confidence limits, the method and a note.
+        """
         import pandas as pd
 
         parts = {name: part for name, part in vars(self).items() if name != "brier"}
@@ -679,7 +682,7 @@ def decompose_brier(sample: OutcomeSample, level: float) -> BrierDecomposition:
 
 
 def build_uncertainty(sample: OutcomeSample, level: float) -> Interval:
-    """Compute p (1 - p) for the proportion p of positives, with limits.
+    """Compute p (1 - p) for the proportion p of positives, with confidence limits.
 
     The limits are computed from the Wilson limits for p.
     """
@@ -776,7 +779,7 @@ def compute_corp_curve(sample: OutcomeSample, level: float, resamples: int = 500
 
 
 def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
-    """Select the indices of about 100 quantiles and of both ends of each constant segment of the curve."""
+    """Select the indices of about 100 quantiles and of the ends of all constant segments."""
     changes = np.flatnonzero(np.diff(fitted) != 0)
     quantiles = np.searchsorted(np.cumsum(total), np.linspace(0, 1, _CURVE_POINTS) * total.sum())
     quantiles = np.minimum(quantiles, len(total) - 1)
@@ -784,7 +787,7 @@ def _select_points(fitted: FloatArray, total: FloatArray) -> IntArray:
 
 
 def _compute_design_effect(sample: OutcomeSample) -> float:
-    """Compute the factor by which weights and clusters inflate the variance of the sum of residuals."""
+    """Compute the factor by which weights and clusters raise the variance of the residual sum."""
     if sample.weights is None and sample.clusters is None:
         return 1.0
     independent = float((sample.row_weights * sample.values * (1 - sample.values)).sum())
@@ -797,7 +800,7 @@ def _compute_design_effect(sample: OutcomeSample) -> float:
 def _compute_band(
     sample: OutcomeSample, points: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate curves for a calibrated model, and return the limits of the band at the probabilities `points`."""
+    """Simulate curves for a calibrated model, and return the limits of the band at `points`."""
     from scipy.optimize import isotonic_regression
 
     rng = np.random.default_rng(seed)
@@ -822,6 +825,6 @@ def _compute_band(
 
 
 def fit_calibration_line(tally: ScoreTally, clip: float | None = None) -> tuple[float, float]:
-    """Fit logit(y) = a + b logit(p) to a tally, and return a and b; NaN if the likelihood has no maximum."""
+    """Fit logit(y) = a + b logit(p) to a tally, and return a and b, which may be NaN."""
     intercept, slope = _fit_lines(*_compute_logits(tally, clip))
     return float(intercept[0]), float(slope[0])

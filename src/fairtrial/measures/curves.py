@@ -35,7 +35,10 @@ _PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "
 
 
 class ScoreCurve:
-    """A function that computes a curve from true labels and scores. The method `of` computes it from a tally of scores."""
+    """A function that computes a curve from true labels and scores.
+
+    The method `of` computes the curve from a tally of scores.
+    """
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
@@ -168,8 +171,8 @@ def roc_curve(tally: ScoreTally) -> CurveColumns:
 def roc_hull(tally: ScoreTally) -> CurveColumns:
     """Corners of the ROC convex hull, with the costs for which each corner is optimal.
 
-    See Provost & Fawcett (2001). The cost ranges of adjacent corners share an endpoint and together cover all costs from 0 to
-    1.
+    See Provost & Fawcett (2001). The cost ranges of adjacent corners share an endpoint. Together, the ranges cover all costs
+    from 0 to 1.
 
     Returns
     -------
@@ -326,8 +329,9 @@ def calibration_curve(
     Returns
     -------
     DataFrame
-        One row per bin with the columns `mean_predicted`, `observed_frequency`, `weight`, `low` and `high`. The last two are
-        Wilson limits for the frequency. With weights, the limits are based on the effective sample size of the bin (Kish 1965).
+        One row per bin with the columns `mean_predicted`, `observed_frequency`, `weight`, `low` and `high`. `low` and `high`
+        are Wilson limits for the observed frequency. With weights, the limits are based on the effective sample size of the bin
+        (Kish 1965).
 
     Examples
     --------
@@ -374,7 +378,7 @@ def _limit_clustered_bin(
 
 
 def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:
-    """Compute the mean prediction, positive weight, total weight and sum of squared weights for each nonempty bin."""
+    """Compute the mean prediction and the sums of weights for each nonempty bin."""
     weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
     contributions = (weights * rows.scores, weights * rows.is_positive, weights, weights**2)
     mean_predicted, positive_weight, weight, squares = (

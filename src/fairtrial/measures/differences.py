@@ -94,10 +94,12 @@ def differences(
     y_true : array-like of shape (n,)
         True labels.
     models : mapping of str to array-like, or DataFrame
-        Predictions by model: labels, scores, probabilities or values, depending on the measure.
+        Predictions of each model, keyed by its name: labels, scores, probabilities or values, depending on the measure. In a
+        data frame, each column contains the predictions of one model.
     method : str, default "auto"
         "auto", "bca", "percentile", "score", "delong" or "newcombe". "auto" selects "score" for two-class AUCs of unweighted
-        rows and "bca" otherwise. "score" and "newcombe" combine the limits for both AUCs (Zou & Donner 2008).
+        rows and "bca" otherwise. "score" and "newcombe" combine the confidence limits of the two AUCs into limits for
+        their difference (Zou & Donner 2008).
     level : float, default 0.95
         Confidence level.
     resamples : int, default 2000
@@ -105,7 +107,7 @@ def differences(
     seed : int, default 0
         Seed of the bootstrap.
     stratified : bool, default False
-        Resample the rows of each class separately.
+        Whether to resample the rows of each class separately.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
@@ -190,7 +192,10 @@ class Differences:
     intervals: tuple[Interval, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per pair: estimate, limits, level, method and note."""
+        """Return a data frame with one row per pair.
+
+        The columns contain the two models, the estimate, the confidence limits, the level, the method and a note.
+        """
         import pandas as pd
 
         lines = [
@@ -212,7 +217,7 @@ class Differences:
 
 
 def _to_model_dict(models: Any) -> dict[str, npt.ArrayLike]:
-    """Return a dictionary of predictions by model name from a mapping or from the columns of a data frame."""
+    """Convert a mapping or a data frame to a dictionary of predictions keyed by model name."""
     table = models if isinstance(models, Mapping) else to_pandas(models)
     if table is None:
         raise InputError(f"models must be a mapping of names to predictions or a data frame, got {type(models).__name__}")
@@ -293,7 +298,7 @@ def _compute_wald_interval(estimate: float, variance: float, level: float) -> In
 
 
 def _combine_newcombe(first: BoundMeasure, second: BoundMeasure, correlation: float, plan: IntervalPlan) -> Interval:
-    """Combine the Newcombe limits for both AUCs (Zou & Donner 2008)."""
+    """Combine the Newcombe limits for two AUCs into limits for their difference."""
     (a, a_low, a_high), (b, b_low, b_high) = (
         (
             bound_measure.estimate(),

@@ -1,4 +1,4 @@
-"""Efficiency of learners on several measures, computed by data envelopment analysis (DEA, CCR model)."""
+"""Efficiency of learners on several measures, computed by data envelopment analysis (DEA)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ class Efficiency:
     epsilon: float
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with efficiency, super-efficiency and rank, best learner first."""
+        """Return a data frame with one row per learner, best learner first.
+
+        The columns contain the efficiency, the super-efficiency and the rank.
+        """
         import pandas as pd
 
         frame = pd.DataFrame({"efficiency": self.efficiency, "super_efficiency": self.super_efficiency})
@@ -102,11 +105,12 @@ def efficiency(
     scores : DataFrame
         One row per learner, one column per measure.
     outputs, inputs : list of str, optional
-        Columns for which higher values (`outputs`) or lower values (`inputs`) are better. Default: the remaining columns,
-        assigned according to the directions of the registered measures. An empty list stands for a constant of 1.
+        Columns for which higher values (`outputs`) or lower values (`inputs`) are better. Default: all columns
+        that are not in the other list and are named after a registered measure with this direction. An empty list stands for a
+        constant of 1.
     epsilon : float, default 0
-        Smallest allowed weight of each measure, for the measure in its original unit. If `epsilon` is positive, a learner that
-        is dominated by another learner is not efficient.
+        Smallest allowed weight of each measure, which applies to values in the original unit. If `epsilon` is positive, a
+        learner that is dominated by another learner is not efficient.
 
     Returns
     -------
@@ -152,7 +156,8 @@ def _solve_efficiency(
     ]
     outputs = produced.shape[1]
     values = np.minimum((weights[:, :outputs] * produced).sum(axis=1), 1.0)
-    # With one additional constraint, a solution exists (see above). A program without an optimum is therefore unbounded.
+    # With the constraint on the learner itself, a solution exists, as checked above. If there is no optimum without this
+    # constraint, the program is therefore unbounded.
     super_values = [
         np.inf if best is None else best[:outputs] @ row for best, row in zip(weights_without_self, produced, strict=True)
     ]
@@ -169,7 +174,9 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Find the weights that maximize the ratio of row `index` while no row in `peers` has a ratio above 1.
+    """Find the weights that maximize the ratio of row `index`.
+
+    No row in `peers` may have a ratio above 1.
 
     Return None if there is no optimum.
     """

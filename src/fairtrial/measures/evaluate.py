@@ -67,7 +67,10 @@ class Evaluation:
         raise InputError(f"measures must include {name}: it was not evaluated")
 
     def frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per measure: estimate, limits, method, direction."""
+        """Return a data frame with one row per measure.
+
+        The columns contain the estimate, the confidence limits, the method, the direction, the chance level and a note.
+        """
         import pandas as pd
 
         lines = []
@@ -145,7 +148,7 @@ def evaluate(
     seed : int, default 0
         Seed of the bootstrap.
     stratified : bool, default False
-        Resample the rows of each class separately.
+        Whether to resample the rows of each class separately.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
@@ -206,7 +209,7 @@ def evaluate(
 
 
 class _EvaluationInput:
-    """The input columns, the notes, and the checked rows, which are built once for each kind of input."""
+    """The input columns and the notes, with the checked rows for each kind of input."""
 
     def __init__(self, y_true: Any, y_pred: Any, y_score: Any, options: dict[str, Any]) -> None:
         self.y_true, self.options = y_true, options

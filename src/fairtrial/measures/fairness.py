@@ -1,4 +1,4 @@
-"""Fairness measures: the largest difference or the smallest ratio between the rates of any two groups."""
+"""Fairness measures: largest differences and smallest ratios between the rates of groups."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def equalized_odds_ratio(
 
 
 class _Rates:
-    """Rates in each group: proportions of rows predicted positive among all rows, among positives and among negatives."""
+    """Rates of positive predictions among all rows, positives and negatives of each group."""
 
     def __init__(
         self,

@@ -53,9 +53,9 @@ def compute_score_limits(successes: float, trials: float, z: float) -> Confidenc
 
 
 def compute_weighted_wilson_limits(successes: float, total: float, squares: float, level: float) -> ConfidenceLimits:
-    """Compute the Wilson interval for a weighted proportion from the effective sample size (Kish 1965).
+    """Compute the Wilson interval for a weighted proportion from the effective sample size.
 
-    The effective sample size is the squared sum of the weights divided by the sum of the squared weights.
+    The effective sample size (Kish 1965) is the squared sum of the weights divided by the sum of the squared weights.
 
     >>> # 263 cases, each with a weight of 2
     >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)
@@ -68,7 +68,7 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
 
 
 def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, level: float) -> ConfidenceLimits:
-    """Compute the Wilson interval for a proportion from the successes and trials in each cluster.
+    """Compute the Wilson interval for a proportion from the counts in each cluster.
 
     The effective sample size is the number of trials divided by the design effect, which is at least 1. If all trials are
     successes or all are failures, the effective sample size is the number of clusters. The limits are NaN if there is only one
@@ -82,7 +82,7 @@ def compute_clustered_wilson_limits(successes: FloatArray, trials: FloatArray, l
 
 
 def make_clustered_wilson_limits(successes: FloatArray, trials: FloatArray) -> Callable[[float], ConfidenceLimits]:
-    """Return a function that maps a confidence level to the limits from `compute_clustered_wilson_limits`."""
+    """Return a function that maps a confidence level to Wilson limits for clustered rows."""
     is_used = trials > 0
     successes, trials = successes[is_used], trials[is_used]
     count, total = len(trials), float(trials.sum())
@@ -125,7 +125,10 @@ def compute_wald_limits(successes: float, trials: float, level: float) -> Confid
 
 
 def compute_delong_limits(auc: float, variance: float, level: float) -> ConfidenceLimits:
-    """Compute DeLong's interval on the logit scale, which requires 0 < AUC < 1 and a positive variance."""
+    """Compute DeLong's interval on the logit scale.
+
+    The AUC must lie strictly between 0 and 1, and its variance must be positive.
+    """
     logit = math.log(auc / (1 - auc))
     half = compute_normal_quantile(level) * math.sqrt(variance) / (auc * (1 - auc))
     return _compute_logistic(logit - half), _compute_logistic(logit + half)
@@ -153,7 +156,7 @@ def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> Conf
 
 
 def compute_normal_quantile(level: float) -> float:
-    """Return z such that a standard normal variable lies between -z and z with probability `level`."""
+    """Return z such that a standard normal value is between -z and z with probability `level`."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
@@ -211,7 +214,7 @@ class Interval:
     method : str
         Interval method, such as "wilson" or "bca".
     note : str
-        Explanation if another method than requested was used or if the limits are unreliable; otherwise empty.
+        Explains why a method other than the requested one was used, or why the limits are unreliable; otherwise empty.
 
     Examples
     --------
@@ -295,7 +298,7 @@ def interval(
     seed : int, default 0
         Seed of the bootstrap.
     stratified : bool, default False
-        Resample the rows of each class separately.
+        Whether to resample the rows of each class separately.
     positive : label, optional
         Positive class. Default: the second class in sort order, if there are two classes.
     labels : list, optional
@@ -370,10 +373,10 @@ class IntervalPlan:
 
 
 def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) -> float:
-    """Compute the number of independent, unweighted rows that would give the same precision (Kish 1965).
+    """Compute the number of independent, unweighted rows that would give the same precision.
 
-    This effective number is (sum of W)^2 / sum of W^2, where W is the total weight of a row or cluster. If all rows or clusters
-    have the same total weight, it equals the number of rows or clusters.
+    This effective number (Kish 1965) is (sum of W)^2 / sum of W^2, where W is the total weight of a row or cluster. If all rows
+    or clusters have the same total weight, it equals the number of rows or clusters.
 
     >>> count_effective_rows(np.ones(6)), count_effective_rows(np.ones(6), np.array([0, 0, 1, 1, 2, 2]))
     (6.0, 3.0)
@@ -386,7 +389,7 @@ def count_effective_rows(weights: FloatArray, clusters: IntArray | None = None) 
 def read_clusters(
     cluster: npt.ArrayLike | None, sample_weight: npt.ArrayLike | None = None, stratified: bool = False
 ) -> IntArray | None:
-    """Encode the cluster of each row as an integer starting at 0, and drop rows with a weight of zero.
+    """Encode the clusters as integers from 0, and drop rows with a weight of zero.
 
     >>> read_clusters(["ann", "bob", "ann"])
     array([0, 1, 0])
@@ -471,7 +474,10 @@ class BoundMeasure:
         return np.asarray(self.measure.formula(self.rows, **params), dtype=np.float64)
 
     def count_cluster_successes(self, clusters: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the numerator and denominator of a proportion for each cluster, or None if the tables need too much memory."""
+        """Return the numerator and denominator of a proportion for each cluster.
+
+        Return None if the tables would need too much memory.
+        """
         _check.check_same_length(y_true=self.rows.true, cluster=clusters)
         if not isinstance(self.measure, LabelMeasure):
             successes = np.bincount(clusters, self._list_successes()).astype(np.float64)
@@ -697,9 +703,10 @@ def _build_bootstrap_interval(
 
 
 def _widen_level(plan: IntervalPlan) -> float:
-    """Raise the confidence level of a cluster bootstrap so that its limits are as wide as t limits (Hesterberg 2015).
+    """Raise the level of a cluster bootstrap to obtain limits that are as wide as t limits.
 
-    Without this correction, the coverage of 95 % intervals from 20 clusters is about 92.7 %.
+    The correction is that of Hesterberg (2015). Without this correction, the coverage of 95 % intervals from 20 clusters is
+    about 92.7 %.
     """
     from scipy.special import ndtr
 

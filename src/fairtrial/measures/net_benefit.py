@@ -84,7 +84,7 @@ def _limit_net_benefit(
 
 @dataclass(frozen=True)
 class _Decisions:
-    """Outcomes and weights of rows, and the thresholds that decide which rows are treated.
+    """Outcomes and weights of rows, and the thresholds that determine which rows are treated.
 
     If the rows come from a tally, `counts` contains the number of rows that each entry represents. If rows are not weighted,
     `weights` is None.
@@ -202,9 +202,10 @@ def _treats_all(scores: FloatArray | None) -> bool:
 def compute_linear_limits(
     proportions: FloatArray, factors: FloatArray, rows: FloatArray, quantile: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute limits for a weighted sum of multinomial proportions from their Wilson limits.
+    """Compute confidence limits for a weighted sum of multinomial proportions.
 
-    Each entry on the first axis of `proportions` and `factors` is a term of the sum.
+    The limits are computed from the Wilson limits for the proportions. Each entry on the first axis of `proportions` and
+    `factors` is a term of the sum.
 
     >>> low, high = compute_linear_limits(np.array([[0.25]]), np.array([[1.0]]), np.array([20.0]), 1.959964)
     >>> np.round([low[0], high[0]], 4)  # the Wilson limits of 5 of 20

@@ -33,7 +33,7 @@ class Projection:
     points : DataFrame
         Coordinates x and y. The first row is Ideal, the learner without errors.
     distances : DataFrame
-        Distances before the projection. Ideal comes first.
+        Distances between all pairs before the projection. Ideal is in the first row and column.
     parents : Series
         Parent of each learner in the minimum spanning tree.
     exact : DataFrame
@@ -69,7 +69,10 @@ class Projection:
         return self.distances[IDEAL].iloc[1:].rename("distance_to_ideal")
 
     def frame(self) -> pd.DataFrame:
-        """Return coordinates, distance to Ideal and parent: one row for Ideal and one per learner."""
+        """Return a frame with one row for Ideal and one row per learner.
+
+        The columns contain the coordinates, the parent and the distance to Ideal.
+        """
         return self.points.assign(
             distance_to_ideal=self.distances[IDEAL], parent=self.parents.reindex(self.points.index, fill_value="")
         )
@@ -117,7 +120,7 @@ def projection(
         "tree" preserves the distances of each learner to Ideal and to its parent in the minimum spanning tree, but can distort
         all other distances. "mds" (multidimensional scaling) distributes the distortion over all pairs.
     normalise : bool, default False
-        Divide each table by its total to give all domains the same weight.
+        Whether to divide each table by its total, to give all domains the same weight.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Ranks of learners under several measures. The ranks show whether measures disagree."""
+"""Ranks of learners under several measures, to show whether the measures disagree."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def rank_table(
     directions : mapping of str to {"max", "min"}, optional
         Whether higher or lower values are better. Default: the direction of the registered measure.
     ties : {"min", "average"}, default "min"
-        Competition ranks (1, 2, 2, 4) as in printed tables, or mean ranks (1, 2.5, 2.5, 4) as in rank tests.
+        "min" gives competition ranks (1, 2, 2, 4), as in printed tables. "average" gives mean ranks (1, 2.5, 2.5, 4), as in
+        rank tests.
 
     Returns
     -------

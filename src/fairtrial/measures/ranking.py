@@ -110,7 +110,7 @@ def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool =
     max_fpr : float, default 0.1
         Upper limit of the false positive rate.
     standardized : bool, default False
-        Rescale the area to 0.5 for random guessing and 1 for a perfect ranking (McClish).
+        Whether to rescale the area to 0.5 for random guessing and 1 for a perfect ranking (McClish).
 
     Examples
     --------
@@ -285,7 +285,7 @@ def ks(tally: ScoreTally, *, signed: bool = False) -> FloatArray:
     Parameters
     ----------
     signed : bool, default False
-        Use the largest signed difference TPR - FPR, which does not reward reversed rankings.
+        Whether to use the largest signed difference TPR - FPR, which does not reward reversed rankings.
 
     Examples
     --------

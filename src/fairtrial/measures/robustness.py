@@ -1,6 +1,6 @@
 """Measures of the performance lost under noise or a change of environment.
 
-They are computed from the values of other measures.
+These measures are computed from the values of other measures.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _read_accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -
             value = values[outside][0]
             raise InputError(f"{name} must contain accuracies from 0 to {top:g}, got {value:g}: pass scale= for another unit")
     largest = max(before.max(), after.max())
-    # A largest accuracy of 0 is possible on any scale.
+    # If all accuracies are 0, they do not show whether the unit is percent.
     if top == 100 and 0 < largest <= 1:
         warnings.warn(
             f"the largest accuracy is {largest:g} of 100: pass scale=1 if the accuracies are proportions",

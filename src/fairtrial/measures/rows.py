@@ -145,7 +145,7 @@ class OutcomeSample:
         return 1.0 if self.weights is None else float((self.weights**2).sum() / self.weights.sum())
 
     def count_effective_classes(self) -> tuple[float, float]:
-        """Compute the effective number of rows with each outcome: at most the number of clusters."""
+        """Compute the effective number of rows with each outcome (at most the number of clusters)."""
         squares = self.row_weights if self.weights is None else self.row_weights**2
         sums = [
             float(self.row_weights[chosen].sum()) ** 2 / max(float(squares[chosen].sum()), 1e-300)

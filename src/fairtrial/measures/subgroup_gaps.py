@@ -1,9 +1,9 @@
 """Gaps between each subgroup and the other rows, with simultaneous limits and p-values.
 
-Each value has its own limits, such as Wilson limits. The limits for a subgroup and those for the rest are combined into limits
-for their difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting these limits. Both the
-p-values and the limits are adjusted using the joint normal distribution of the gaps (single-step max-t; Hothorn, Bretz &
-Westfall 2008). The p-values therefore always agree with the limits.
+Each value of a measure has its own confidence limits, such as Wilson limits. The limits for a subgroup and those for the rest
+are combined into limits for their difference (MOVER: Newcombe 1998; Zou & Donner 2008). The p-value is computed by inverting
+these limits. Both the p-values and the limits are adjusted using the joint normal distribution of the gaps (single-step max-t;
+Hothorn, Bretz & Westfall 2008). The p-values therefore always agree with the limits.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PartialValue:
     cases : float
         Effective number of cases, i.e. of rows or clusters that the measure counts.
     compute_limits : callable
-        Function that maps a confidence level to the limits.
+        Function that maps a confidence level to the confidence limits.
     needed : int
         Smallest number of cases for which limits are valid.
     """
@@ -533,7 +533,7 @@ def estimate_from_tables(
 def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
     """Remove the limits but keep the values.
 
-    This is needed if the rows are clustered but only counts are known.
+    Limits cannot be computed if the rows are clustered but only counts are known.
     """
     subgroups, rests = (
         tuple(PartialValue(part.value, part.cases, _return_no_limits, part.needed) for part in parts)
@@ -543,7 +543,7 @@ def omit_subgroup_limits(values: SubgroupValues) -> SubgroupValues:
 
 
 def find_level_of_pairs(values: Sequence[PartialValue], level: float) -> float:
-    """Find the confidence level for each pair at which all pairs have the joint level `level`.
+    """Find the confidence level per pair that gives all differences the joint level `level`.
 
     The values must be independent.
     """

@@ -1,4 +1,4 @@
-"""Goals for choosing a threshold, cross-fitting, and confidence intervals for rates and costs at a threshold."""
+"""Goals for thresholds, cross-fitting, and intervals for rates and costs at a threshold."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Goal:
     costs: tuple[float, float] = (1.0, 1.0)
 
     def choose(self, pos: FloatArray, neg: FloatArray) -> int:
-        """Choose a threshold from the counts of positives and negatives at each score, and return its index.
+        """Return the index of the best threshold, given the class counts at each score.
 
         Scores must be in descending order. An index of -1 means a threshold above all scores. For costs, the threshold with the
         lowest cost is chosen, and ties are broken in favour of the highest threshold. For recall, the highest threshold that
@@ -126,7 +126,11 @@ class AlertCells:
     effective: float | None = None
 
     def adjust_level(self, level: float) -> float:
-        """Adjust the confidence level of cluster-based limits for the degrees of freedom of the smaller class."""
+        """Raise the confidence level if the smaller class has few effective units.
+
+        Limits are computed with a t quantile for the number of units. At the adjusted level, this quantile equals the quantile
+        for the effective number of units in the smaller class.
+        """
         if self.effective is None or len(self.cells) < 2:
             return level
         from scipy.stats import t as student
@@ -228,7 +232,7 @@ class ScoredCases:
     values : ndarray
         Distinct scores in descending order.
     index : ndarray of int
-        Index in `values` of the score of each row.
+        For each row, the index of its score in `values`.
     weights : ndarray or None
         Weight of each row.
     clusters : ndarray or None
@@ -285,11 +289,11 @@ class ScoredCases:
 
     @cached_property
     def effective(self) -> float | None:
-        """The effective number of clusters or weighted rows in the smaller class, or None for independent, unweighted rows."""
+        """Effective number of units in the smaller class, or None if `is_plain` is true."""
         return count_class_units(self.is_positive, self.weights, self.clusters)
 
     def make_units(self, costs: tuple[float, float]) -> CostUnits:
-        """Build the independent units (rows or clusters) whose costs are compared."""
+        """Build the independent units (rows or clusters) for the comparison of costs."""
         return CostUnits(costs, len(self.index), self.weights, self.clusters, self.effective)
 
     def get_threshold(self, index: int) -> float:
@@ -301,7 +305,10 @@ class ScoredCases:
         return len(self.values) - int(np.searchsorted(self.values[::-1], threshold, side="left")) - 1
 
     def count_alerts(self, alert: FloatArray) -> AlertCells:
-        """Count TP, FP, FN and TN in each unit, given the proportion of positive predictions for each row."""
+        """Count TP, FP, FN and TN in each unit.
+
+        `alert` contains the proportion of positive predictions for each row.
+        """
         parts = [self.is_positive * alert, ~self.is_positive * alert, self.is_positive * (1 - alert)]
         columns = np.column_stack([*parts, ~self.is_positive * (1 - alert)])
         if self.weights is not None:
@@ -324,14 +331,12 @@ class ScoredCases:
     def cross_fit(self, goal: Goal, seed: int) -> FloatArray | None:
         """Predict each row at the threshold chosen on the other folds.
 
-        For each row, the result contains the proportion of repeats in which the row is predicted positive. Folds are drawn anew
-        in each repeat. There are several repeats, but only one for very large files. Folds are stratified by class, and
-        clusters are not split. The result is None if a class has fewer than two rows or clusters.
+        Return the proportion of repeats in which each row is predicted positive. Folds are drawn anew in each repeat. Only one
+        repeat is used for very large files. Return None if a class has fewer than two rows or clusters.
 
-        A threshold for an alert budget is chosen without labels, so all rows are predicted at the threshold chosen on all rows.
-        For recall and precision goals, a large group of rows with tied scores may count as alerts in some folds only. If the
-        predictions differ from those at the threshold chosen on all rows only in groups with at least as many rows as folds,
-        that threshold is used instead.
+        Cross-fitting is not needed for an alert budget, because its threshold is chosen without labels. All rows are then
+        predicted at the threshold chosen on all rows. The same applies to recall and precision goals if cross-fitting changes
+        only predictions of tied scores, in groups with at least as many rows as there are folds.
         """
         on_same_rows = (self.index <= goal.choose(self.tally.pos, self.tally.neg)).astype(np.float64)
         if goal.kind == "alerts":
@@ -386,7 +391,8 @@ class ScoredCases:
         For costs, the limits enclose all thresholds whose cost is not significantly higher than the cross-fitted cost
         (one-sided test). Because no threshold costs less than the best one, the limits contain the best threshold with a
         probability of at least `level`. For rates, the limits enclose the thresholds around the chosen one that may be the
-        best. A threshold may be the best if the confidence limits allow it to meet the goal and its neighbour to miss it.
+        best. A threshold is excluded if its rate significantly misses the goal. It is also excluded if a neighbouring threshold
+        is preferable and its rate significantly meets the goal.
         """
         if goal.kind == "costs":
             if alert is None:
@@ -448,7 +454,10 @@ class ScoredCases:
         return candidates, total <= quantile * np.sqrt(variance + 2 * units.error_variance)
 
     def _accumulate(self, without: FloatArray, with_alert: FloatArray, power: int) -> FloatArray:
-        """At each threshold, sum `with_alert` over the alerts and `without` over all other rows."""
+        """At each threshold, sum `with_alert` over the alerts and `without` over all other rows.
+
+        In these sums, weights are raised to `power`.
+        """
         weights = 1.0 if self.weights is None else self.weights**power
         start = float((weights * without).sum())
         steps = np.bincount(self.index, weights * (with_alert - without), minlength=len(self.values))

@@ -158,7 +158,7 @@ class ModelColumns:
     Attributes
     ----------
     name : str
-        Name of the model. Empty for a long file, where a column contains the model names.
+        Name of the model. Empty if a column contains the model names.
     label : str or None
         Column of predicted labels.
     scores : tuple of (str or None, str)
@@ -241,7 +241,10 @@ class Roles:
 
     @property
     def scored_class(self) -> str | None:
-        """The class that single score columns such as `p_fraud` name, or None if they name no class or several classes."""
+        """The class named by score columns such as `p_fraud`, or None if the class is not unique.
+
+        Only models with a single score column are considered.
+        """
         names = {model_columns.scores[0][0] for model_columns in self.models if len(model_columns.scores) == 1} - {None}
         return names.pop() if len(names) == 1 else None
 
@@ -385,7 +388,7 @@ def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str],
 
 
 def _list_columns(value: Any) -> list[str]:
-    """List the columns that an argument names. It may be a string, a list, a mapping or a mapping of mappings."""
+    """List the columns in an argument: a string, a list, a mapping or a mapping of mappings."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -431,8 +434,8 @@ def _find_y_true(frame: pd.DataFrame, names: list[str], used_columns: set[str]) 
 def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], positive: object = None) -> tuple[str, ...]:
     """Find the strings that mark a missing true label, such as "?".
 
-    A label such as "none" counts as a class if it is predicted, if it has a score column, or if there are fewer than two other
-    classes.
+    A label such as "none" counts as a class if it is predicted or has a score column. It also counts as a class if there are
+    fewer than two other classes.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y": ["cat", "?", "none", "dog"], "tree": ["cat", "dog", "none", "dog"]})
@@ -451,7 +454,10 @@ def find_missing_labels(frame: pd.DataFrame, y_true: str, free: Sequence[str], p
 
 
 def _assign_row_ids(frame: pd.DataFrame, free: list[str], columns: dict[str, str]) -> None:
-    """Assign the row role to a column with an id-like name whose values are unique within each model and split."""
+    """Assign the row role to a column with an id-like name and unique values.
+
+    Values need to be unique only within each model and split.
+    """
     candidates = [name for name in free if is_id_name(name) and not _is_fraction(frame[name])]
     if not candidates:
         return
@@ -579,8 +585,8 @@ def _find_score_columns(free: list[str], classes: list[str]) -> tuple[tuple[str 
 def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
     """Find the models in a wide file from column names, and then from columns that contain class labels.
 
-    If no models are found, columns of fractional numbers are treated as scores. If some of these lie between 0 and 1, only they
-    are used.
+    If no models are found, columns of fractional numbers are treated as scores. If some of these columns contain only values
+    between 0 and 1, the other columns are ignored.
     """
     labels: dict[str, str] = {}
     scores: dict[str, dict[str | None, str]] = {}
@@ -747,10 +753,10 @@ def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
 
 
 def check_score_column(column: pd.Series[Any], model: str) -> None:
-    """Check that a column contains numbers if its name suggests model scores.
+    """Reject a column of text if its name suggests model scores.
 
-    Without this check, a single text cell would exclude the model. A name such as decision_notes only begins with a word for
-    scores. Such a column is accepted if none of its cells is a number.
+    Without this check, a single text cell would exclude the model. If the name only begins with a word for scores, as in
+    decision_notes, a column without numbers is accepted.
     """
     import pandas as pd
 
@@ -820,7 +826,7 @@ def _check_other_labels(frame: pd.DataFrame, free: Sequence[str], classes: Seque
 
 
 def find_undeclared_clusters(frame: pd.DataFrame, unused: Sequence[str], columns: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Find an unused column that may identify clusters because it has an id-like name and repeated values.
+    """Find an unused column with an id-like name and repeated values, i.e. possible clusters.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"patient": ["p1", "p1", "p2", "p3"], "age": [60, 60, 70, 70]})
@@ -1028,7 +1034,10 @@ def find_usual_positive(classes: Sequence[str]) -> str | None:
 
 
 def _rate_class_name(name: str, other: str) -> int:
-    """Return 1 for a typical positive name, -1 for a typical negative name or a negation of `other`, and 0 otherwise."""
+    """Return 1 for a typical positive name, -1 for a typical negative name, and 0 otherwise.
+
+    A negation of `other`, such as "no churn", is a negative name.
+    """
     word, opposite = normalize_name(name), normalize_name(other)
     if word in _NEGATIVE_NAMES or word in (f"no{opposite}", f"not{opposite}", f"non{opposite}"):
         return -1

@@ -1,4 +1,4 @@
-"""Decisions at a margin on whether a new model may replace an old one. `gate` is the entry point."""
+"""Decide, for a given margin, whether a new model may replace an old one."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ class GateResult:
 
     @property
     def decision(self) -> DecisionWord:
-        """The overall decision: "inferior" if any decision is "inferior", otherwise the weakest decision."""
+        """The overall decision: "inferior" if any comparison is, otherwise the weakest decision.
+
+        From strongest to weakest, the other decisions are "superior", "equivalent", "non-inferior" and "inconclusive".
+        """
         words = [comparison.result.decision for comparison in self.comparisons]
         return "inferior" if "inferior" in words else max(words, key=DECISIONS.index)
 
@@ -162,8 +165,8 @@ class GateResult:
     def list_texts(self) -> list[list[str]]:
         """Describe each comparison in a few sentences.
 
-        The sentences state the decision and its reasons. If the decision is inconclusive, they also state what would suffice to
-        reach one.
+        The sentences state the decision and its reasons. If a candidate neither passes nor is inferior, they also state what
+        would suffice for a decision.
 
         Returns
         -------
@@ -249,8 +252,8 @@ def gate(
     alpha : float, default 0.05
         Significance level. Each one-sided test uses alpha / 2, or alpha / (2k) with k candidates.
     resamples, seed : int
-        Number of bootstrap resamples (default 2000), and seed (default 0). Unless there are very many rows, permutation tests
-        allow at least 10,000 permutations.
+        Number of bootstrap resamples (default 2000), and seed (default 0). Unless there are very many rows, the maximum number
+        of permutations in a permutation test is at least 10,000.
     positive : label, optional
         The positive class, as in `judge`.
     stream : bool, optional
@@ -352,7 +355,7 @@ def _select_models(
 
 
 def _check_margin_range(measure: Measure, margin: float) -> None:
-    """Refuse a margin that is not smaller than the range of the measure, because every model would pass."""
+    """Reject a margin that is at least the range of the measure: every model would pass."""
     lowest, highest = measure.facts.range
     if margin >= highest - lowest:
         hint = f": for {margin:g} percentage points pass {margin / 100:g}" if highest - lowest == 1 and margin < 100 else ""
@@ -461,7 +464,7 @@ def _check_columns(specified_roles: Mapping[str, Any], parts: Sequence[_FilePart
 
 @dataclass(frozen=True, eq=False)
 class _FilePart:
-    """One model of a file: the lines of the model, the roles of all columns in the file, and the model's own columns."""
+    """The lines and columns of one model in a file."""
 
     source: str
     role: str
@@ -520,7 +523,7 @@ class _FilePart:
         return self.table[list(names.values())].set_axis(list(names), axis=1)
 
     def name_scores(self) -> str | dict[str, str]:
-        """Return the name of the score column for the positive class, or the names of the columns for all classes."""
+        """Return the score columns keyed by class, or a single column that names no class."""
         if self.columns.scores[0][0] is None:
             return f"{self.role} score None"
         return {str(label): f"{self.role} score {label}" for label, _ in self.columns.scores}

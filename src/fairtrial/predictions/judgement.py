@@ -713,7 +713,7 @@ def _format_limits(low: float, high: float) -> str:
 
 
 def _align(rows: list[list[str]], left: int = 1) -> list[str]:
-    """Align the columns of a table: numbers such as estimates and row counts to the right, other columns to the left."""
+    """Align columns of numbers, e.g. estimates, to the right, and other columns to the left."""
     columns = list(zip(*rows, strict=True))
     number_headers = ("estimate", "vs best", "difference", "rest", "rows")
     is_number = [i >= left and header in number_headers for i, (header, *_) in enumerate(columns)]
@@ -752,8 +752,8 @@ def judge(
     level : float, default 0.95
         Confidence level of intervals.
     resamples, seed : int
-        Number of bootstrap resamples (default 2000), and seed (default 0). Unless there are very many rows, permutation tests
-        allow at least 10,000 permutations.
+        Number of bootstrap resamples (default 2000), and seed (default 0). Unless there are very many rows, the maximum number
+        of permutations in a permutation test is at least 10,000.
     positive : label, optional
         The positive class. Default: as in `read_predictions`.
     alpha : float, default 0.05
@@ -991,8 +991,8 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_und
     """Select the requested measures or, by default, all measures that suit the models.
 
     Models are compared by the first measure. By default, this is AUC if every model has scores for a positive class, else
-    accuracy. A measure that cannot rank models is never placed first. Such a measure raises an error unless `allow_undirected`
-    is true.
+    accuracy. A measure that cannot rank models raises an error unless `allow_undirected` is true. Even then, it is not placed
+    first.
     """
     if requested is None:
         return _select_default_measures(models)
@@ -1011,7 +1011,7 @@ def select_measures(models: Sequence[ModelStatistics], requested: Any, allow_und
             f"measure must not be {first.name} here, because {first.facts.best_value}: choose another measure, e.g. accuracy"
         )
     if chosen[0] in undirected:
-        # No model is better because its slope is larger or smaller, so another measure must compare the models.
+        # A larger or smaller slope does not make a model better. Therefore, the models are compared by another measure.
         fallback = "accuracy" if chosen[0].facts.needs == "labels" else "brier"
         directed = [measure for measure in chosen if measure not in undirected] or [get_measure(fallback)]
         chosen = [directed[0], *(measure for measure in chosen if measure is not directed[0])]
@@ -1131,7 +1131,10 @@ def _is_below_chance(model: ModelStatistics, auc: float, high: float) -> bool:
 def _check_score_direction(
     models: Sequence[ModelStatistics], below_chance: Mapping[tuple[str, str], bool], positives: PositiveClasses
 ) -> None:
-    """Raise an error if every model ranks negatives above positives, because the best model would then seem the worst."""
+    """Raise an error if every model ranks negatives above positives.
+
+    In this case, the best model would seem the worst.
+    """
     labels = {positives.classes[model.dataset] for model in models if model.kind is not None and model.positive is not None}
     if positives.specified or not positives.can_flip or len(labels) != 1:
         return
@@ -1143,7 +1146,10 @@ def _check_score_direction(
 
 
 def _select_inverted(below_chance: Mapping[tuple[str, str], bool]) -> set[tuple[str, str]]:
-    """Select models with an AUC below chance if the AUC of another model on the same data set is not below chance."""
+    """Select the models whose scores seem inverted.
+
+    Their AUC is below chance, but another model on the same data set has an AUC that is not.
+    """
     mixed = {dataset for (dataset, _), is_below in below_chance.items() if not is_below}
     return {key for key, is_below in below_chance.items() if is_below and key[0] in mixed}
 
@@ -1285,7 +1291,9 @@ def _get_chance(ranked: pd.DataFrame) -> float | None:
 def _order_differences(
     pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool, is_adjusted: bool
 ) -> tuple[PairDifference, ...]:
-    """Put the higher-ranked model of each pair first, even if the other model is better on the common rows.
+    """Put the higher-ranked model of each pair first.
+
+    The other model may be better on the common rows.
 
     The confidence limits are simultaneous over all pairs, and the p-values are adjusted over all pairs.
     """

@@ -178,9 +178,9 @@ def _widen_rare_changes(
 ) -> tuple[float, float]:
     """Widen the limits if two models rank almost all cases identically.
 
-    The models may rank cases outside the sample differently. Even if they agree on all n cases of a class, they may disagree on
-    a proportion of up to -log(alpha / 2) / n in the population. This is the upper confidence limit at the level 1 - alpha / 2
-    ("rule of three"). The AUC then changes by at most the sum of these proportions over both classes.
+    The models may rank cases outside the sample differently. If they agree on all n cases of a class, the proportion of
+    disagreements in the population may still be up to -log(alpha / 2) / n. This is the upper confidence limit at the level
+    1 - alpha / 2 ("rule of three"). The AUC then changes by at most the sum of these proportions over both classes.
     """
     half = scale * min(1.0, -math.log((1 - level) / 2) * 2 / max(pair.effective_units[1], 1.0))
     if low <= difference - half and high >= difference + half:
@@ -192,7 +192,10 @@ def _widen_rare_changes(
 
 
 def find_texts(comparison: MarginComparison, equivalent: bool, n_candidates: int) -> list[Finding]:
-    """Describe the decision and its reasons. If the decision is inconclusive, state what would suffice to reach one."""
+    """Describe the decision and its reasons.
+
+    If the candidate neither passes nor is inferior, state what would suffice for a decision.
+    """
     result = comparison.result
     kind = f"gate_{result.decision.replace('-', '_')}"
     if math.isnan(result.low):
@@ -244,7 +247,10 @@ def _round_up(number: int) -> int:
 
 
 def _choose_format(result: MarginDecision) -> str:
-    """Choose a number format with enough digits to show on which side of zero and of the margin each limit lies."""
+    """Choose a number format with as few digits as possible for two limits.
+
+    Rounding must not move a limit across zero or the margin.
+    """
     bounds = (0.0, result.margin, -result.margin)
     for digits in range(2, 12):
         rounded = [float(f"{limit:.{digits}g}") for limit in (result.low, result.high)]

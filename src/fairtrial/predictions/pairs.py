@@ -48,7 +48,7 @@ TEST_COLUMNS = (
 )
 BETTER, WORSE, SIMILAR, UNDECIDED = "better", "worse", "no significant difference", "cannot be decided"
 
-# The smallest adjusted p-value that the permutations can yield must be this many times smaller than alpha.
+# The smallest adjusted p-value that the permutations can yield must be at most alpha divided by this number.
 _RESOLUTION = 10
 _MIN_RESAMPLES = 10_000
 
@@ -308,7 +308,10 @@ class _Comparison:
         return simultaneous
 
     def _permute(self, measure: Measure) -> Outcome | None:
-        """Run the permutation test with enough permutations to reach significance after adjustment over all pairs."""
+        """Run the permutation test.
+
+        The number of permutations suffices for a significant result after adjustment over all pairs.
+        """
         fewest = math.ceil(_RESOLUTION * self.pairs / self.settings.alpha)
         resamples = max(_MIN_RESAMPLES, self.settings.resamples, fewest)
         return self.pair.permute_difference(measure, self.settings, resamples, fewest)
@@ -380,7 +383,7 @@ class _Comparison:
 
     @staticmethod
     def _count_discordant(cells: FloatArray) -> tuple[int, int, int]:
-        """Count the rows on which only the first model is right, the rows on which only the second is right, and all rows."""
+        """Count the rows on which only the first or only the second model is right, and all rows."""
         k = np.arange(len(cells))
         both = int(cells[k, k, k].sum())
         b, c = (int(cells.sum(axis=axis)[k, k].sum()) - both for axis in (2, 1))

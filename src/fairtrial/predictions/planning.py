@@ -39,7 +39,8 @@ from fairtrial.significance.sample_size import (
 # Bootstrap resamples of the pilot and of each simulated sample. The 2,000 resamples that `gate` uses
 # would yield the same limits on average.
 _PILOT_RESAMPLES, _RESAMPLES = 2000, 400
-# Largest numbers of simulated samples, and of predictions in all samples, for limits in closed form and for bootstrap limits
+# For limits in closed form and for bootstrap limits: the largest number of simulated samples, and the largest number of rows in
+# all samples together.
 _RUNS, _MAX_ROWS = {"closed": 400, "bootstrap": 200}, {"closed": 20_000_000, "bootstrap": 1_000_000}
 _MIN_RUNS = 100
 # After every 50 samples, a simulation stops if its power differs from the target by more than three standard errors. The number
@@ -89,8 +90,8 @@ def plan_test(
         Names of the new and the old model. If the pilot has two models, one name is enough. With two models and a
         `difference` of 0, no name is needed. For an interval, only `candidate` is used.
     measure : str or Measure, optional
-        Measure, or "calibration_slope" with `width`. Default: AUC if all models have scores for a positive class, else
-        accuracy.
+        Measure. With `width`, "calibration_slope" is also allowed. Default: AUC if all models have scores for a positive class,
+        else accuracy.
     difference : float, default 0
         Assumed true difference, candidate minus baseline. The difference observed in the pilot is not used.
     power : float, default 0.8
@@ -365,7 +366,10 @@ class _Pilot:
         return error**2 * units
 
     def _count_rated_rows(self) -> int:
-        """Count the rows in the denominator of the measure: the rows of one class for a rate such as recall, else all rows."""
+        """Count the rows in the denominator of the measure.
+
+        For a rate such as recall, these are the rows of one class. For other measures, they are all rows.
+        """
         is_positive = self.pair.first.y_true == self.pair.first.positive
         if self.measure.name in ("recall", "fnr"):
             return int(is_positive.sum())

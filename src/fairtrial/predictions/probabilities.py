@@ -149,7 +149,10 @@ def _describe_slope(values: dict[str, Any], is_calibrated: bool, label: str) -> 
 
 
 def describe_net_benefit(scores: pd.DataFrame, decisions: pd.DataFrame) -> dict[str, Any]:
-    """Describe the threshold for the net benefit, and state whether treating all rows or no row is better than every model."""
+    """Describe the threshold for the net benefit.
+
+    Also state whether treating all rows or treating no row is better than every model.
+    """
     lines = decisions[np.isclose(decisions["threshold"].to_numpy(dtype=np.float64), DEFAULT_THRESHOLD)]
     more = " Decision curves on the report page show other thresholds." if len(lines) else ""
     comparison = ""

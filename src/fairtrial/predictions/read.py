@@ -123,7 +123,10 @@ class ModelPredictions:
 
     @cached_property
     def first_lines(self) -> IntArray:
-        """The position of the first prediction (first repeat, first fold) of each row, in the order of the rows."""
+        """The position of the first prediction of each row, in the order of the rows.
+
+        Predictions are ordered by repeat, then by fold.
+        """
         order = np.lexsort((self.fold, self.repeat, self.row_indices))
         sorted_indices = self.row_indices[order]
         return order[np.concatenate(([True], sorted_indices[1:] != sorted_indices[:-1]))]
@@ -262,7 +265,7 @@ class PredictionFile:
     def frame(self) -> pd.DataFrame:
         """Build a table with one row per data set and model.
 
-        The columns contain numbers of rows, predictions and classes, and the sources of labels and kinds of scores.
+        The columns contain the numbers of rows, predictions and classes, the source of the labels, and the kind of scores.
         """
         import pandas as pd
 

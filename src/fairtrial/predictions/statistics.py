@@ -176,7 +176,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each class."""
 
     def count_effective_rows(self) -> FloatArray:
-        """For each class, compute the effective number of rows in this class and in all other classes together.
+        """For each class, compute the effective numbers of rows inside and outside the class.
 
         The result has one row per class and two columns.
         """
@@ -197,7 +197,7 @@ class ModelStatistics(Protocol):
         """Count the rows of each subgroup that a column defines."""
 
     def select_subgroup(self, column: str, subgroup: str) -> ModelStatistics:
-        """Restrict the model to the rows of a subgroup. If rows are streamed, the result has labels but no scores."""
+        """Restrict the model to the rows of a subgroup. A streamed model loses its scores."""
 
     def estimate_subgroups(self, measure: Measure, column: str, subgroups: Sequence[str]) -> SubgroupValues | None:
         """Estimate a measure for the rows inside and outside each subgroup.
@@ -226,7 +226,7 @@ class PairStatistics(Protocol):
 
     @property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, in total and in the class with the fewest."""
+        """The effective number of rows or clusters, in total and in the class where it is smallest."""
 
     @property
     def is_weighted(self) -> bool:
@@ -250,7 +250,7 @@ class PairStatistics(Protocol):
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
         """Run the permutation test of a measure. Return None if the test is impossible or would take too long.
 
-        With many rows, the test may allow fewer than `resamples` permutations, but never fewer than `fewest`.
+        The maximum number of permutations is `resamples`. With many rows, it may be reduced, but not below `fewest`.
         """
 
     def compare_net_benefits(self, level: float) -> pd.DataFrame | None:
@@ -301,7 +301,7 @@ class FileStatistics(Protocol):
         """
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
+        """For each data set, return the smallest and the largest number of predictions per row."""
 
     def compute_split_values(self, measure: Measure) -> list[SplitValue]:
         """Compute a measure on each split of each data set. Return an empty list if rows are not in memory."""
@@ -419,7 +419,7 @@ class PositiveClasses:
         return "positive class " + ", ".join(f"{label} on {join_names(names)}" for label, names in by_label.items())
 
     def select_below_chance(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """For data sets with a positive class, select the AUCs whose confidence intervals lie entirely below 0.5."""
+        """Select AUCs with confidence intervals below 0.5, on data sets with a positive class."""
         is_below = (scores["measure"] == "auc") & (scores["high"].to_numpy(dtype=np.float64) < 0.5)
         return scores[is_below & scores["dataset"].isin(list(self.classes))]
 
@@ -504,7 +504,7 @@ class InMemoryModel:
 
     @property
     def keys(self) -> IntArray:
-        """The key of each prediction, which combines its row index and its position from `answers`."""
+        """A unique number for each prediction, computed from `row_indices` and `answers`."""
         return self.row_indices if self.answers is None else self.row_indices * _MAX_ANSWERS + self.answers
 
     @property
@@ -527,7 +527,11 @@ class InMemoryModel:
 
     @property
     def y_score(self) -> FloatArray | None:
-        """The scores in the form that measures expect: of one class if there are two classes, otherwise of all classes."""
+        """The scores in the form that measures expect.
+
+        With two classes, these are the scores of the positive class, or of the second class if neither is positive. With more
+        classes, they are all scores.
+        """
         if self.scores is None or len(self.classes) > 2:
             return self.scores
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
@@ -589,7 +593,7 @@ class InMemoryModel:
         return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
 
     def count_effective_rows(self) -> FloatArray:
-        """For each class, compute the effective number of rows in this class and in all other classes together.
+        """For each class, compute the effective numbers of rows inside and outside the class.
 
         The result has one row per class and two columns.
         """
@@ -655,7 +659,7 @@ class InMemoryModel:
         return self.select_rows(codes == (names.index(subgroup) if subgroup in names else -1))
 
     def _factorize_subgroups(self, column: str) -> tuple[IntArray, list[str]]:
-        """Encode the subgroup of each prediction, and list the names of the subgroups in the order of their codes."""
+        """Return the subgroup code of each prediction, and the subgroup names in code order."""
         import pandas as pd
 
         if column not in self._subgroup_codes:
@@ -738,8 +742,8 @@ class InMemoryModel:
     def _jackknife(self, measure: Measure, mask: npt.NDArray[np.bool_]) -> tuple[float, FloatArray, FloatArray]:
         """Compute a measure on the selected rows, the influence of each block, and the weight of each row.
 
-        A block consists of several rows. The influence of a block is stored at its first row. If there are too many rows, no
-        influences are computed, so there are no confidence limits.
+        A block consists of several rows. The influence of a block is stored at its first row. Rows outside the rarest class
+        have a weight of 0. If there are too many rows, no influences are computed, so there are no confidence limits.
         """
         rows = np.flatnonzero(mask)
         value, influences = self.select_rows(rows).compute_value(measure), np.zeros(len(rows))
@@ -895,7 +899,9 @@ def _drop_unweighted_lines(lines: IntArray, row_indices: IntArray, weights: Floa
 
 
 def simplify_weights(weights: FloatArray | None) -> FloatArray | None:
-    """Return the weights of rows, or None if all positive weights are equal, because constant weights have no effect.
+    """Return the weights of rows, or None if all positive weights are equal.
+
+    Equal weights have no effect.
 
     >>> simplify_weights(np.array([2.0, 2.0, 0.0])) is None
     True
@@ -958,7 +964,7 @@ class InMemoryPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, in total and in the class with the fewest."""
+        """The effective number of rows or clusters, in total and in the class where it is smallest."""
         y_true = self.first.y_true
         if self.first.weights is None and self.first.clusters is None:
             counts = np.bincount(y_true)
@@ -1222,7 +1228,7 @@ class InMemoryModels:
         return {dataset.name: _count_classes(dataset) for dataset in self.predictions.datasets}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
+        """For each data set, return the smallest and the largest number of predictions per row."""
         counts = {}
         for dataset in self.predictions.datasets:
             repeated = [model for model in dataset.models.values() if model.has_repeats]
@@ -1414,7 +1420,10 @@ def draw_counts(cells: FloatArray, resamples: int, seed: int) -> Iterator[FloatA
 
 
 def _compute_jackknife_counts(cells: FloatArray, seed: int) -> FloatArray:
-    """Compute the counts without each row in turn or, if there are many rows, without each of 500 random groups of rows."""
+    """Compute the counts without each row in turn.
+
+    If there are many rows, leave out each of 500 random groups of rows instead.
+    """
     flat = np.asarray(cells, dtype=np.float64).ravel()
     rows = np.repeat(np.arange(len(flat)), np.round(flat).astype(np.intp))
     groups = min(len(rows), _JACKKNIFE_GROUPS)

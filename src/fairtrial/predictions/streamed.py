@@ -265,7 +265,10 @@ class StreamedFile:
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
     def number_answers(self, keys: str, order: str) -> None:
-        """Number the repeated predictions of each row (lines with equal keys). The resulting table may spill to disk."""
+        """Number the predictions of each row, i.e. the lines with equal `keys`.
+
+        The numbers are stored in a temporary table, which may spill to disk.
+        """
         columns = ", ".join(map(quote_identifier, self.roles.used_columns))
         window = f"OVER (PARTITION BY {keys}"
         answers = f"row_number() {window} ORDER BY {order}) AS {_ANSWER}, count(*) {window}) AS {_ANSWERS}"
@@ -516,7 +519,7 @@ class StreamedModel:
         return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
 
     def count_effective_rows(self) -> FloatArray:
-        """For each class, compute the effective number of rows in this class and in all other classes together.
+        """For each class, compute the effective numbers of rows inside and outside the class.
 
         The result has one row per class and two columns.
         """
@@ -752,7 +755,7 @@ class StreamedModel:
         return {}
 
     def _list_subgroups(self, column: str) -> dict[str, tuple[str, int]]:
-        """Map each value of a column, as text, to the SQL condition for its rows and to the number of these rows."""
+        """Map each value of a column, as text, to an SQL condition and the number of its rows."""
         if column not in self._subgroups:
             name = quote_identifier(column)
             query = f"SELECT {name} AS g, count(*) FROM judged WHERE {self.where} GROUP BY g"
@@ -838,7 +841,7 @@ class StreamedPair:
 
     @cached_property
     def effective_units(self) -> tuple[float, float]:
-        """The effective number of rows or clusters, in total and in the class with the fewest."""
+        """The effective number of rows or clusters, in total and in the class where it is smallest."""
         lines = self.joined_sql
         if self.streamed.cluster is not None:
             lines = f"(SELECT c, t, sum(w) AS w FROM {self.joined_sql} GROUP BY c, t)"
@@ -873,8 +876,8 @@ class StreamedPair:
     def resample_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
         """Bootstrap the difference in a measure of predicted labels by resampling counts.
 
-        If rows are weighted, the total weight of each cell is also drawn at random (see `_resample_weights`). Return None for
-        other measures, and if rows are clustered.
+        Return None for measures of scores, and if rows are clustered. If rows are weighted, the total weight of each cell is
+        also drawn at random (see `_resample_weights`).
         """
         if not self._has_labels(measure) or self.streamed.cluster is not None:
             return None
@@ -894,7 +897,7 @@ class StreamedPair:
     def permute_difference(self, measure: Measure, settings: JudgeSettings, resamples: int, fewest: int) -> Outcome | None:
         """Run the permutation test of a measure of predicted labels, based on counts.
 
-        Return None for other measures, if rows are weighted, and if there are too many clusters.
+        Return None for measures of scores, if rows are weighted, and if there are too many clusters.
         """
         del fewest
         if not self._has_labels(measure) or self.is_weighted:
@@ -1033,7 +1036,7 @@ class StreamedModels:
         return {dataset: counts_by_dataset[dataset] for dataset in dict.fromkeys(model.dataset for model in self.models)}
 
     def count_predictions_per_row(self) -> dict[str, tuple[int, int]]:
-        """For each data set, return the smallest and the largest number of predictions that a model makes for a row."""
+        """For each data set, return the smallest and the largest number of predictions per row."""
         datasets = dict.fromkeys(model.dataset for model in self.models)
         if not self.file.has_answers:
             return dict.fromkeys(datasets, (1, 1))
@@ -1134,9 +1137,9 @@ class StreamedModels:
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
-        """Map each predicted label, spelled like the true label, to its spellings in the file.
+        """Map each predicted label to its spellings in the file.
 
-        Return None if there are no predicted labels.
+        The keys are spelled like the true labels. Return None if there are no predicted labels.
         """
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
@@ -1200,7 +1203,7 @@ class StreamedScores:
 
 @dataclass(frozen=True)
 class _RawModel:
-    """A model on a data set whose classes are not yet known, with its lines, predicted labels and score columns."""
+    """The lines, predicted labels and score columns of a model, before its classes are known."""
 
     name: str
     subject: Subject
@@ -1231,7 +1234,7 @@ class _ScoreSummary(NamedTuple):
 
 
 def _choose_lines(file: StreamedFile, notes: Notes) -> None:
-    """Check the columns that identify lines, and restrict `judged` to the lines that a judgement in memory would use."""
+    """Restrict `judged` to the lines that a judgement in memory would use."""
     _keep_one_condition(file, notes)
     if file.drop_missing:
         _drop_incomplete_rows(file, notes)
@@ -1678,7 +1681,10 @@ def _compute_contrast(file: StreamedFile, clustered: bool) -> AucContrast:
 
 
 def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
-    """Select the distinct scores of the rarer class, or of every k-th row if there are too many rows, in ascending order."""
+    """Select the distinct scores of the rarer class in ascending order.
+
+    If the class has more than `MAX_MARKS` rows, only every k-th row is used.
+    """
     step, n_read = -(-rows // MAX_MARKS), 0
     parts: list[FloatArray] = []
     for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
@@ -1712,9 +1718,10 @@ class _SlotRows:
             yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)], codes
 
     def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _PlacementSums]:
-        """Return twice the number of rows of a class below each slot, and the sums of the placements of these rows.
+        """Count the rows of a class below each slot, and sum the placements of all its rows.
 
-        Rows in the slot count one half. Placements are summed only if `below`, the counts of the other class, is given.
+        The counts are those of `_compute_twice_below`. Placements are summed only if `below`, the counts of the other class, is
+        given.
         """
         counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _PlacementSums(self.clusters)
         for slots, codes in self._iter_slots(which):
@@ -1790,7 +1797,7 @@ def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
 
 
 def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """Return twice the number of rows below each slot. Rows in the slot count one half.
+    """Return twice the number of rows below each slot, where rows in the slot count one half.
 
     The doubled numbers are whole numbers, which floating-point numbers represent exactly. Therefore, equal placements remain
     exactly equal.

@@ -36,7 +36,7 @@ MIN_SUBGROUP_ROWS, MIN_SUBGROUP_CLASS_ROWS = 20, 5
 # The answer names at most this many gaps in measures other than the main one.
 _MAX_NAMED_GAPS = 3
 
-# Columns that identify a family of gaps.
+# Gaps with equal values in these columns belong to the same family.
 _FAMILY = ["dataset", "column", "model", "measure"]
 _ROUNDING = 1e-9
 
@@ -260,7 +260,7 @@ def _list_tested(gaps: pd.DataFrame) -> list[dict[Any, Any]]:
 
 
 def _rate_gap(line: dict[Any, Any]) -> tuple[bool, float]:
-    """Build a sort key that puts subgroups worse than the rest first and then sorts by adjusted p-value."""
+    """Return a sort key: subgroups that are worse than the rest first, then by p-value."""
     facts = get_measure(line["measure"]).facts
     is_worse = facts.has_direction and (line["difference"] < 0) == (facts.direction == "max")
     return not is_worse, line["p_adjusted"]

@@ -109,7 +109,7 @@ def _build_score_row(model: ModelStatistics, measure: Measure, interval: Interva
 
 
 def build_classes(models: Sequence[ModelStatistics], level: float) -> pd.DataFrame:
-    """Build one row per model and class: support, precision, recall, F score, and AUC against the rest."""
+    """Build a table of class-wise measures, with one row per model and class."""
     import pandas as pd
 
     lines = [line for model in models for line in _build_class_rows(model, level)]

@@ -116,9 +116,9 @@ class ThresholdChoice:
 
     @property
     def rival(self) -> str | None:
-        """The alternative that the threshold beats least clearly: "nobody" or "everybody".
+        """The alternative, "nobody" or "everybody", with the larger p-value.
 
-        The value is None if nothing was tested.
+        The p-value counts as 1 if the alternative does not cost more. The value is None if nothing was tested.
         """
         p_values = {name: 1.0 if outcome.statistic >= 0 else outcome.p_value for name, outcome in self.differences.items()}
         return max(p_values, key=lambda name: (p_values[name], self.differences[name].statistic)) if p_values else None
@@ -399,7 +399,7 @@ class ThresholdResult:
         return format_table(rows, left=2 if several else 1)
 
     def _format_table(self, thresholds: Sequence[float]) -> list[str]:
-        """Format the counts and measures of each model at those requested thresholds that its table contains."""
+        """Format the threshold table of each model at the requested thresholds."""
         lines: list[str] = []
         table = self.table[self.table["threshold"].isin([float(value) for value in thresholds])]
         several = self.table["dataset"].nunique() > 1
@@ -560,8 +560,8 @@ def choose_threshold(
     -----
     The cost of a threshold is underestimated on the rows that were used to choose it. Therefore, the estimates come from
     cross-fitting: each fold is predicted at the threshold chosen on the other folds. There are 10 folds, or fewer if a class
-    has fewer cases. Clusters are not divided between folds. A threshold for an alert budget does not depend on the true labels,
-    so its results are estimated on the rows that were used to choose it.
+    has fewer cases. Clusters are not divided between folds. A threshold for an alert budget does not depend on the true labels.
+    Therefore, its results are estimated on the rows that were used to choose it.
 
     Examples
     --------
@@ -769,7 +769,10 @@ def _choose(
 def _compare_alternatives(
     cases: ScoredCases, goal: Goal, alert: FloatArray | None, on_same_rows: FloatArray, current: float | None, level: float
 ) -> tuple[dict[str, Interval], dict[str, Outcome], dict[str, Outcome]]:
-    """Estimate the cost if no case or every case is predicted positive, and test both thresholds against these alternatives."""
+    """Estimate the costs of the alternatives, and test two thresholds against them.
+
+    The alternatives predict no case or every case to be positive. The thresholds are the chosen and the current one.
+    """
     if goal.kind != "costs":
         return {}, {}, {}
     alerts = {name: np.full(len(cases.index), flag) for name, flag in ALTERNATIVES.items()}
@@ -902,8 +905,7 @@ def _test_costs(both: Sequence[ScoredCases], alerts: Sequence[FloatArray | None]
 def _combine(outcome: Outcome, other: Outcome) -> Outcome:
     """Combine the tests at cross-fitted thresholds and at thresholds chosen on all rows.
 
-    See `_estimate_chosen` for the reason. The larger p-value is used, or 1 if the differences have opposite signs. The
-    interval includes both intervals.
+    The larger p-value is used, or 1 if the differences have opposite signs. The interval includes both intervals.
     """
     effect, second = outcome.effect, other.effect
     assert effect is not None

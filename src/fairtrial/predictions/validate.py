@@ -28,7 +28,7 @@ EXACT_TOLERANCE = 1e-5
 SCHEME_COLUMN = "resampling"
 
 USUAL_THRESHOLD = 0.5
-"""With two classes, a row is predicted positive by default if its probability is at least this threshold."""
+"""With two classes, the positive class is predicted by default if its probability is at least this threshold."""
 
 # If a model has at most this many unknown labels, each label has its own note.
 _MAX_UNKNOWN_NOTES = 3
@@ -264,7 +264,7 @@ def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Note
 
 
 def note_label_source(kind: str, single_column: bool, has_no_threshold: bool, subject: Subject, notes: Notes) -> LabelSource:
-    """If the file has no predicted labels, note how they are derived, and return their source."""
+    """Add a note on how predicted labels are derived from scores, and return their source."""
     if kind == "probability":
         notes.add("labels_from_probabilities", subject)
         return "probabilities"

@@ -1,4 +1,4 @@
-"""The verdict, declared settings and learners of a study, which several sections and checks use.
+"""Compute verdicts and read the declared settings of a study for sections and checks.
 
 Verdicts and rankings are cached, because they take a long time to compute.
 """
@@ -142,7 +142,7 @@ def unwrap_estimator(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
 
 
 def has_only_predictions(results: Results) -> bool:
-    """Return whether the results come from a predictions file, whose models have no estimator class."""
+    """Return whether the results come from a predictions file."""
     return all(not learner.class_name for learner in results.archive.learners)
 
 
@@ -154,7 +154,8 @@ def get_resampling_scheme(results: Results) -> str:
 def select_best_learners(results: Results, count: int) -> list[str]:
     """Select the `count` learners with the best mean ranks.
 
-    The ranks are computed for the verdict measure under the main condition. The learners keep the order of the study.
+    The ranks are computed for the verdict measure under the main condition. The selected learners are listed in the
+    order of the study.
     """
     names = [learner.name for learner in results.archive.learners]
     if len(names) <= count:

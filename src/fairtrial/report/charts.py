@@ -74,7 +74,7 @@ _COLOURED = re.compile(r"^(color|fill|stroke)$|Color$")
 _CARRIES_COLOUR = {"scale", "range", "value", "condition"}
 _TEXT = {"labelColor": "var(--ink)", "titleColor": "var(--ink)"}
 _THEME = {
-    "aria": False,  # the page describes each figure
+    "aria": False,  # the page adds alternative texts
     "background": "transparent",
     "padding": 2,
     "axis": {**_TEXT, "domainColor": "var(--line)", "tickColor": "var(--line)", "gridColor": "var(--grid)"},
@@ -181,7 +181,10 @@ def _get_mark(layer: Mapping[str, Any]) -> str:
 
 
 def _is_shaded(layer: Mapping[str, Any]) -> bool:
-    """Return whether a layer is a background that stays light in the dark theme. Text on such a layer must stay dark."""
+    """Return whether a layer is a background that stays light in the dark theme.
+
+    Text on such a layer must stay dark.
+    """
     encoding, mark = layer.get("encoding", {}), layer.get("mark")
     shade, kind = encoding.get("color") or encoding.get("fill") or {}, _get_mark(layer)
     if kind == "area" and isinstance(mark, dict) and mark.get("color"):

@@ -51,8 +51,8 @@ class CheckFinding:
     noun : str
         "learner" or "model".
     by_scheme : dict
-        Maps groups of resampling schemes to the finding that they share. Contains only schemes with this outcome. Empty if all
-        schemes have the same finding.
+        Maps groups of resampling schemes to the finding that they share. Contains only schemes whose outcome is `outcome`.
+        Empty if all schemes have the same finding.
 
     Examples
     --------
@@ -403,7 +403,7 @@ def _run_check(current_check: Check, source: ReportSource) -> CheckFinding:
 def _join_findings(findings: Mapping[str, CheckFinding]) -> CheckFinding:
     """Combine the findings of several resampling schemes.
 
-    Only the schemes with the most serious outcome are kept.
+    Only the findings with the most serious outcome are combined.
     """
     outcome = min((finding.outcome for finding in findings.values()), key=OUTCOMES.index)
     serious = {name: finding for name, finding in findings.items() if finding.outcome == outcome}

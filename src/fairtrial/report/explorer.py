@@ -40,7 +40,7 @@ class OperatingCounts:
 
 @dataclass(frozen=True)
 class ExploredDataset:
-    """The positive and the other class of a data set, and the counts of each model."""
+    """The two classes of a data set, and the operating counts of each model."""
 
     positive: str
     negative: str
@@ -70,7 +70,7 @@ class Explorer:
     def describe(self, state: Mapping[str, str]) -> dict[str, Any]:
         """Describe the explorer for the template: its controls, its data, and the default view of a data set.
 
-        `state` selects the data set. The default is the first data set.
+        `state` selects the data set of the default view. By default, it is the first data set.
         """
         name = state.get("dataset", "")
         name = name if name in self.datasets else next(iter(self.datasets))

@@ -390,8 +390,8 @@ def build_table(
         Learner with which all others are compared. Default for "scores" and "ranks": the control of the comparison or, if there
         is no control, the best learner. By default, "pairs" and "wins" are not restricted to one learner.
     digits : int, optional
-        Number of decimal places of the scores. Default: that of the scores, up to four (three with standard deviations). The
-        limit is higher if all scores are below 0.1.
+        Number of decimal places of the scores. Default: as many as the scores have, up to four (three with standard
+        deviations). The limit is higher if all scores are below 0.1.
     **options
         Options of `Results.verdict` (measure, condition, level, positive and alpha), only for the results of a study.
 

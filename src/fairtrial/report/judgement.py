@@ -1,4 +1,4 @@
-"""Data sets, models, counts, and tables of measures and tests for the report on a judgement."""
+"""List the data sets and models of a judgement, and build the tables of its report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
 """Keys of the tables of all measures and of all paired tests."""
 
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-# Maximum number of data sets, or of classes of a data set, in sentences and figures. Tables contain all of them.
+# Maximum number of data sets, or of classes of a data set, in sentences and figures. Tables have no such limit.
 MAX_PARTS = 6
 MAX_ROWS = 12
 """Maximum number of models in a figure, and maximum number of small multiples."""
@@ -38,7 +38,10 @@ def list_models(judgement: Judgement) -> list[str]:
 
 
 def count_rows(judgement: Judgement) -> dict[str, int]:
-    """Count the rows of each data set. The model with the most predictions determines the count."""
+    """Count the rows of each data set.
+
+    If models have different numbers of predictions, the largest number is used.
+    """
     row_counts = judgement.scores.groupby("dataset", sort=False)["rows"].max()
     return {str(name): int(rows) for name, rows in row_counts.items()}
 

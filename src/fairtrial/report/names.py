@@ -33,6 +33,6 @@ def get_verdict_measure_name(results: Results) -> str:
 
 
 def find_best_names(values: pd.Series[float], better: str) -> list[str]:
-    """Find the names with the best value. Values that agree to 12 decimal places tie."""
+    """Find the names with the best value. Values that agree to 12 decimal places are tied."""
     rounded = values.round(12)
     return [str(name) for name in values.index[rounded == (rounded.max() if better == "max" else rounded.min())]]

@@ -187,8 +187,8 @@ def render(
 ) -> str:
     """Render the sections of a report as an HTML page.
 
-    `written_on` is the date. `learners` maps the names that can be highlighted to their colours. `selected` maps selection
-    menus to the values that are initially selected. By default, the first value of each menu is selected.
+    `written_on` is the date. The keys of `learners` are names that can be highlighted, and its values are colours. `selected`
+    maps selection menus to the values that are initially selected. By default, the first value of each menu is selected.
 
     >>> "<title>&lt;b&gt;</title>" in render([], "<b>")
     True
@@ -365,7 +365,7 @@ class _Describer:
     def table(self, table: ReportTable) -> dict[str, Any]:
         """Describe a table."""
         table_grid, choice = build_grid(table), self.choice(table.when)
-        if choice["hidden"] and table_grid["folded"] and table_grid["lines"]:  # only a script can show it
+        if choice["hidden"] and table_grid["folded"] and table_grid["lines"]:  # only the script of the page can show this table
             table_grid |= {"later": _pack_lines(table_grid["lines"], len(table_grid["heads"])), "lines": []}
         later = None if table_grid["later"] is None else _compress(_dump_json(table_grid["later"]))
         return table_grid | {"later": later, **choice}
@@ -402,7 +402,10 @@ class _Describer:
 
 
 def _split_findings(section: Section) -> tuple[list[Sentence], tuple[Sentence, ...]]:
-    """Separate the first sentence and its alternatives for other selected values from the remaining sentences."""
+    """Separate the first sentence of a section from the remaining sentences.
+
+    Alternatives to the first sentence, for other values of its selection menus, count as first sentences.
+    """
     if not section.sentences:
         return [], ()
     first = section.sentences[0]
@@ -499,7 +502,7 @@ def _build_environment() -> Any:
     return environment
 
 
-# No line breaks within hyphenated names, statistics with values (p = 0.03) and percentages that fit on a line of a phone.
+# Matches hyphenated names, statistics with values (p = 0.03) and percentages. They are not broken if they fit on a phone.
 _UNBROKEN = re.compile(r"(?<!\S)(?:\(?\w+ [<>=≤≥]{1,2} [-−]?\d\S*|\(?\d[\d.,]* %\S*|\S*\w-\w\S*)")  # noqa: RUF001
 _LONGEST_UNBROKEN = 28
 

@@ -94,7 +94,7 @@ def format_number(frame: Any, table: str, line: Any, column: str, number_format:
 
 
 def build_sentence(template: str, **parts: Any) -> Sentence:
-    """Build a sentence from a template, names, and numbers that come from tables.
+    """Build a sentence by inserting names and numbers into a template.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def to_latex(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: that of the scores, up to four (more if all scores are below 0.1).
+        Number of decimal places. Default: as many as the scores have, up to four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -154,7 +154,7 @@ def to_markdown(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: that of the scores, up to four (more if all scores are below 0.1).
+        Number of decimal places. Default: as many as the scores have, up to four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -218,7 +218,7 @@ def to_text(
     better : {"max", "min"} or None, default "max"
         Whether larger or smaller scores are better. If None, nothing is bold, and no summary rows or marks are added.
     digits : int, optional
-        Number of decimal places. Default: that of the scores, up to four (more if all scores are below 0.1).
+        Number of decimal places. Default: as many as the scores have, up to four (more if all scores are below 0.1).
     mean_ranks : mapping or pandas.Series, optional
         Mean rank of each learner. Default: computed from the scores.
     marks : mapping of str to {"better", "worse"}, optional
@@ -367,7 +367,7 @@ def _check_deviations(deviations: Any, values: FloatArray) -> FloatArray:
 
 
 def _choose_digits(values: FloatArray, most_digits: int) -> int:
-    """Choose the number of decimal places: that of the values, up to `most_digits`.
+    """Choose as many decimal places as the values have, up to `most_digits`.
 
     If all absolute values are below 0.1, the limit is higher.
     """

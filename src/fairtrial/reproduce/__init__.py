@@ -1,4 +1,4 @@
-"""Repeat published experiments, compare the results with the published ones, and judge the papers' claims."""
+"""Repeat published experiments and judge the claims of the papers."""
 
 from fairtrial.reproduce.claim import Claim
 from fairtrial.reproduce.experiment import Experiment, Reproduction, ResultTable, load_experiments, reproduce

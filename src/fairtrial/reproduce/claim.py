@@ -1,4 +1,4 @@
-"""Claims made in papers, and the rules by which they are judged. The same rules apply to all papers.
+"""Claims made in papers, and the rules by which they are judged.
 
 Most claims are judged from estimates with 95 % confidence intervals. Positive estimates support the claim.
 
@@ -61,7 +61,7 @@ class IntervalEstimate:
 
     @property
     def sign(self) -> int:
-        """1 if the interval lies above 0, -1 if it lies below 0, otherwise 0."""
+        """Sign of the quantity: 1 if the interval lies above 0, -1 if below, otherwise 0."""
         return int(self.low > 0) - int(self.high < 0)
 
     @property
@@ -80,7 +80,7 @@ class IntervalEstimate:
         return replace(self, value=self.value - amount, low=self.low - amount, high=self.high - amount)
 
     def widen(self, n_intervals: float) -> IntervalEstimate:
-        """Widen the interval so that `n_intervals` such intervals have a joint coverage of 95 % (Bonferroni).
+        """Widen the interval for a joint coverage of 95 % over `n_intervals` (Bonferroni).
 
         >>> IntervalEstimate(0, -2.2622, 2.2622, degrees_of_freedom=9).widen(10).format("{:.2f}")
         '0.00 (-3.69 to 3.69)'
@@ -230,7 +230,7 @@ def judge_datasets(estimates: Iterable[IntervalEstimate]) -> Verdict:
 
 
 def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> Verdict:
-    """Judge a claim that all estimated quantities equal 0 within a margin that was set in advance.
+    """Judge a claim that all estimated quantities equal 0 within a margin.
 
     The claim is reproduced if every 90 % interval lies within the margin, that is, if both one-sided tests of every quantity
     are significant at the 5 % level. If every estimate lies within the margin but some 90 % intervals do not, only the
@@ -254,7 +254,7 @@ def judge_equivalence(estimates: Iterable[IntervalEstimate], margin: float) -> V
 
 
 def _find_obstacle(estimates: Sequence[IntervalEstimate]) -> Verdict | None:
-    """Return the verdict if there are no estimates, an estimate is undefined, or an interval is unknown; otherwise None."""
+    """Return a verdict if estimates are missing or have no interval, otherwise None."""
     if not estimates or any(isnan(estimate.value) for estimate in estimates):
         return NOT_TESTABLE
     return INCONCLUSIVE if any(isnan(estimate.low) or isnan(estimate.high) for estimate in estimates) else None
@@ -290,7 +290,7 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def judge_variants(main: Verdict, variants: Mapping[str, Verdict]) -> Verdict:
-    """Judge a claim from the main run and its variants, e.g. other interpretations of an unclear setting.
+    """Judge a claim from the verdicts on the main run and on its variants.
 
     The verdict is that of the main run, with one exception: if the main run supports the claim and a variant contradicts it, or
     vice versa, the claim is inconclusive.

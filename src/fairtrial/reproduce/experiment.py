@@ -1,4 +1,4 @@
-"""Registry of published experiments, and functions that run them and compare our results with the published ones."""
+"""Registry of published experiments, and functions shared by their runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DURATIONS = "runs.log"
 
 @dataclass(frozen=True)
 class Request:
-    """Settings for a run: scale, output folder, number of processes, progress display, further measures and seed."""
+    """Settings of a run."""
 
     scale: Scale
     out: Path
@@ -317,7 +317,7 @@ def read_durations(folder: Path, command: str) -> list[float]:
 
 
 def read_published(name: str) -> pd.DataFrame:
-    """Read a published table. We only compare its numbers with ours or recompute other printed numbers from them.
+    """Read a published table.
 
     >>> read_published("ela_table3").shape
     (32, 9)

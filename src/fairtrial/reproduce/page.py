@@ -1,4 +1,4 @@
-"""Write the output of an experiment: a Markdown page, tables as CSV files, and figures as SVG and PNG files.
+"""Write the output of an experiment: a Markdown page, CSV tables and figures.
 
 The page starts with the answer, the main figure, the claims and the main tables. An experiment's template extends `page.md.j2`
 and fills the block `text` with the details. The template can use all names in `Reproduction.values`. It can also use
@@ -112,7 +112,7 @@ def format_command(experiment: Experiment, request: Request) -> str:
 
 
 def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
-    """Return the claims as a data frame with the columns claim, verdict, details, sensitivity and kind."""
+    """Return the claims as a data frame with one row per claim."""
     import pandas as pd
 
     rows = [(claim.text, claim.verdict, claim.details, claim.sensitivity, claim.kind) for claim in claims]
@@ -120,7 +120,7 @@ def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
 
 
 def _tabulate_for_page(claims: Sequence[Claim]) -> pd.DataFrame:
-    """Tabulate claims with the displayed verdicts, without the column "sensitivity" if no claim has variants."""
+    """Tabulate claims for display, with "sensitivity" only if a claim has variants."""
     table = tabulate_claims(claims).drop(columns="kind")
     table["verdict"] = [describe_verdict(claim.verdict, claim.kind) for claim in claims]
     return table if table["sensitivity"].any() else table.drop(columns="sensitivity")

@@ -1,4 +1,4 @@
-"""Code shared by both ranking experiments: display names of the six measures, intervals for error rates, and threads."""
+"""Display names, error-rate intervals and threads for both ranking experiments."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def join_measures(measures: Sequence[str]) -> str:
 
 
 def compute_joint_level(comparisons: int) -> float:
-    """Compute the confidence level of each interval that gives a joint coverage of 95 % (Bonferroni).
+    """Compute the level of each interval for a joint coverage of 95 % (Bonferroni).
 
     >>> compute_joint_level(10)
     0.995
@@ -69,7 +69,7 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
 
 
 def list_slight(differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """List quantities that are all positive if and only if every difference lies between 0 and `SLIGHT`.
+    """Express "slightly larger" as quantities that must all be positive.
 
     The quantities are each difference, and `SLIGHT` minus each difference.
 

@@ -1,4 +1,4 @@
-"""Kernels for the ranking experiments: six ranking measures, simulated rankings, and naive Bayes under noise."""
+"""Kernels for the ranking experiments: measures, simulation and naive Bayes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def draw_below(state: State, limit: int) -> int:
 
 @kernel
 def choose(state: State, items: IntArray, size: int, n_chosen: int) -> None:
-    """Choose `n_chosen` of the first `size` items at random, and move them to the front in random order."""
+    """Move `n_chosen` random items among the first `size` to the front, in random order."""
     for index in range(n_chosen):
         swap_index = index + draw_below(state, size - index)
         items[index], items[swap_index] = items[swap_index], items[index]
@@ -51,7 +51,7 @@ _FEW = 24  # fewer scores are sorted by insertion only
 
 
 class RankingBuffers(NamedTuple):
-    """Work arrays, which are reused because allocating them would take longer than computing the measures."""
+    """Work arrays that are reused to save the time for allocation."""
 
     values: FloatArray
     sorted_classes: Classes
@@ -495,7 +495,7 @@ def run_noisy_folds(
     true_classes: Classes,
     scores: FloatArray,
 ) -> None:
-    """Cross-validate naive Bayes under noise, and write the means over folds of the six measures to `means`.
+    """Cross-validate naive Bayes under noise and compute six measures in each repeat.
 
     For repeat r, means[r, 0] contains the means for naive Bayes, and means[r, 1] those after scores were replaced. Folds in
     which a measure is undefined are left out of its mean. The classes and scores of the test sets are written to

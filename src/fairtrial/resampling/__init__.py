@@ -1,4 +1,4 @@
-"""Resampling: reproducible splits that all learners share, bootstrap estimates, and audits of splits."""
+"""Reproducible splits that all learners share, bootstrap estimates, and audits of splits."""
 
 from fairtrial.resampling.audit import Audit, audit
 from fairtrial.resampling.bootstrap import Bootstrap

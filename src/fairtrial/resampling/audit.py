@@ -1,4 +1,4 @@
-"""Audits of splits for leakage, untested rows, uneven folds, and shift between training and test sets."""
+"""Audits of splits for leakage, untested rows, uneven folds, and train-test shift."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Leaks:
 
 
 def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generator) -> Leaks:
-    """Count the test rows that equal a training row, and compare the counts with random folds.
+    """Count the test rows that equal a training row, in the splits and in random folds.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [1.0], [2.0]], ["a", "b", "a", "a"]))
@@ -89,7 +89,7 @@ def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generat
 
 
 def find_equal_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """Find the rows that equal another row in all attributes, and number the groups of equal rows.
+    """Find the rows that equal another row in all attributes, and number their groups.
 
     Missing values count as equal.
 
@@ -122,7 +122,7 @@ def _count_arrangements(
 def _count_by_chance(
     layout: SplitLayout, rows: IntArray, groups: IntArray, n_permutations: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Count duplicates and conflicts in random stratified folds, drawn by permuting the rows within each class."""
+    """Count duplicates and conflicts after random permutations of the rows of each class."""
     sides = layout.compute_sides()
     affordable = _MAX_LEAK_WORK // max(1, len(rows) * sides.shape[1])
     n_drawn = max(_MIN_PERMUTATIONS, min(n_permutations, _MAX_PERMUTATIONS, affordable))
@@ -155,7 +155,7 @@ def find_leak_problems(layout: SplitLayout, leak_counts: Leaks, alpha: float) ->
 def find_shift_problems(
     layout: SplitLayout, shift_tests: Sequence[ShiftTest], similarity_tests: Sequence[SimilarityTest], alpha: float
 ) -> list[AuditFinding]:
-    """Report shift, outlying folds, and training and test sets that are more similar than expected by chance."""
+    """Report shift, outlying folds, and excessive similarity of training and test sets."""
     return [
         *_find_shifted(layout, shift_tests, alpha),
         *_find_outlying(layout, shift_tests, alpha),
@@ -179,7 +179,10 @@ def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: 
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
-    """Return the level of a shift finding and the kind of its remark. Shift is a fault unless groups are kept together."""
+    """Return the level of a shift finding and the kind of its remark.
+
+    Shift is a fault unless groups are kept together.
+    """
     return ("note", "group_shift") if is_grouped(layout.splits.scheme) else ("fault", "unintended_shift")
 
 

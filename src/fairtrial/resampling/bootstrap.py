@@ -1,4 +1,4 @@
-"""Bootstrap splits: training rows are drawn with replacement, and the rows not drawn form the test set."""
+"""Bootstrap splits: training rows are drawn with replacement, and the others are tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014).
+"""Distribution optimally balanced stratified cross-validation.
+
+References: Moreno-Torres et al. (2012), Lopez et al. (2014).
 
 Distances are Euclidean distances between standardized numbers. If any value is nominal or missing, the heterogeneous
 Euclidean-overlap metric (HEOM; Wilson & Martinez 1997) is used instead. A squared HEOM distance is the sum of squared
@@ -29,7 +31,10 @@ _ROUGH_BITS = 24
 
 @dataclass(frozen=True, eq=False)
 class EncodedCases:
-    """Cases as points. A squared distance is a sum of terms, one per column, whose formula depends on the kind of column."""
+    """Cases as points.
+
+    A squared distance is a sum of one term per column. The kind of the column determines the formula of the term.
+    """
 
     points: FloatArray
     kinds: npt.NDArray[np.int8]
@@ -58,7 +63,9 @@ def split_rows_by_class(codes: IntArray) -> list[IntArray]:
 
 
 def as_cases(X: Any) -> EncodedCases:
-    """Convert a table to standardized points, or to points for HEOM if any value is nominal or missing.
+    """Convert a table to standardized points, or to points for HEOM if necessary.
+
+    HEOM is necessary if any value is nominal or missing.
 
     >>> as_cases([[1.0, 7.0], [3.0, 7.0]]).points.tolist()
     [[0.0], [2.0]]
@@ -201,9 +208,9 @@ class DOBSCV(FoldSplitter):
         Number of folds.
     assign : {"shuffled", "literal", "keel"}, default "shuffled"
         "shuffled" assigns the members of each group to the folds in random order, and fold sizes differ by at most one.
-        "literal" follows the publication: the first case is assigned to fold 1, and its neighbours to folds 2, 3, ... by
-        distance. Outliers then accumulate in fold 1. "keel" is the implementation of "literal" in the software KEEL. It uses a
-        different distance and ignores neighbours at distance zero.
+        "literal" follows the publication: the first case is assigned to fold 1, and its neighbours to folds 2, 3, ... in order
+        of distance. Outliers then accumulate in fold 1. "keel" is the implementation of "literal" in the software KEEL. It uses
+        a different distance and ignores neighbours at distance zero.
     random_state : int, Generator, SeedSequence or RandomState, optional
         Seed. An integer makes the splits reproducible. Default: a random seed.
 
@@ -259,7 +266,7 @@ def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[
 
 
 def assign_literal_folds(counts: list[int], n_splits: int, rng: np.random.Generator) -> IntArray:
-    """Assign the members of all groups to folds. The position of a member in its group determines its fold."""
+    """Assign the members of all groups to folds by their positions in the groups."""
     del rng  # this assignment is not random
     return np.concatenate([np.arange(count) % n_splits for count in counts])
 

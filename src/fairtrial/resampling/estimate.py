@@ -1,4 +1,4 @@
-"""Bootstrap estimates of the error of a learner: E0, leave-one-out bootstrap, .632 and .632+.
+"""Bootstrap estimates of the error of a learner, such as .632 and .632+.
 
 Efron & Tibshirani, Improvements on cross-validation: the .632+ bootstrap method, JASA 92 (1997) 548-560.
 """
@@ -92,7 +92,8 @@ def estimate(
 
     Notes
     -----
-    Standard errors are computed by the delta method of Efron & Tibshirani, with a correction for the finite number of samples.
+    Standard errors are computed by the delta method of Efron & Tibshirani, with a correction for the finite number of
+    bootstrap samples.
     The standard errors of .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap
     exceeds the no-information rate, .632+ is 0.632 times the leave-one-out bootstrap plus 0.368 times the no-information rate.
 
@@ -144,7 +145,7 @@ _LOSSES: dict[str, Loss] = {"error": _compute_error_loss, "squared": _compute_sq
 
 
 def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
-    """Check the true values, which must be classes for the error rate, and numbers for the other named losses."""
+    """Check that the true values are classes or numbers, depending on the loss."""
     y_true = check_column("y", y)
     check_same_length(X=np.empty(count_rows(X)), y=y_true)
     if loss == "error":
@@ -157,7 +158,7 @@ def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
 def _compute_losses(
     learner: Any, X: Any, y: Any, y_true: npt.NDArray[Any], bootstrap_splits: list[Split], loss: Loss, n_jobs: int | None
 ) -> FloatArray:
-    """Compute the loss on each case that a bootstrap sample leaves out. The losses on other cases are 0."""
+    """Compute the losses on the cases that each bootstrap sample leaves out; all others are 0."""
     from sklearn.utils.parallel import Parallel, delayed
 
     descriptions = [f"bootstrap sample {number}" for number in range(len(bootstrap_splits))]
@@ -243,8 +244,8 @@ class ErrorEstimates:
     overfitting : float
         Relative overfitting rate, from 0 (none) to 1.
     weight : float
-        Weight of the out-of-bag losses in .632+. If these losses exceed the no-information rate, 0.368 of the weight is applied
-        to the no-information rate instead.
+        Weight of the leave-one-out bootstrap in .632+. If the leave-one-out bootstrap exceeds the no-information rate, 0.368 of
+        the weight is applied to the no-information rate instead.
     monte_carlo_error : float
         Standard deviation of the leave-one-out bootstrap due to random sampling. More resamples reduce it.
 
@@ -476,11 +477,11 @@ def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: 
 
 @dataclass(frozen=True, eq=False)
 class _OutOfBagLosses:
-    """Means of the losses on left-out cases, and the influence of each case on the mean over cases.
+    """Means of the losses on left-out cases, and the influence of each case.
 
-    `influence` is computed by the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of the sum of
-    squared influences that is due to the finite number of samples. `plain_influence` ignores the effect of a case on the
-    trained learners.
+    `influence` is the influence on the mean over all cases, computed by the nonparametric delta method (Efron & Tibshirani
+    1997). `noise` is the part of the sum of squared influences that is due to the finite number of samples. `plain_influence`
+    ignores the effect of a case on the trained learners.
     """
 
     per_case: float

@@ -1,4 +1,4 @@
-"""Splits and intervals for the generalization error: nested cross-validation and conservative z."""
+"""Splits and confidence intervals for the generalization error."""
 
 from __future__ import annotations
 
@@ -150,9 +150,9 @@ def _draw_subsample(members: IntArray, n_test: int, rng: np.random.Generator, re
 def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level: float = 0.95) -> Estimate:
     """Compute a confidence interval for the generalization error by nested cross-validation.
 
-    The estimate is corrected for the smaller training sets. Its standard error is at least the standard error for n independent
-    rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). The confidence limits are based on the normal
-    distribution.
+    The estimate is corrected because the training sets are smaller than the data set. Its standard error is at least the
+    standard error for n independent rows, and at most sqrt(K) times as large (Bates, Hastie & Tibshirani 2024). The confidence
+    limits are based on the normal distribution.
 
     Parameters
     ----------
@@ -194,7 +194,10 @@ def nested_cv_interval(losses: Sequence[npt.ArrayLike], splits: Splits, *, level
 def compute_nested_cv(
     losses: Sequence[FloatArray], keys: Sequence[tuple[int, int]], n_folds: int, n_rows: int, level: float
 ) -> Estimate:
-    """Compute the nested cross-validation interval. `keys` contains the repeat and the fold of each split."""
+    """Compute the nested cross-validation interval.
+
+    `keys` contains the repeat and the fold of each split.
+    """
     from scipy.special import ndtri
 
     K = n_folds
@@ -222,8 +225,8 @@ def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: flo
     """Compute the conservative z confidence interval for the mean score over random splits.
 
     The estimate is the mean over the splits of all rows. Its variance is estimated from the differences between disjoint halves
-    of the rows. The result is the variance for half the rows, which is conservative (Nadeau & Bengio 2003). The scores can come
-    from any measure.
+    of the rows. With half the rows, the variance is larger, so the interval is conservative (Nadeau & Bengio 2003). The scores
+    can come from any measure.
 
     Parameters
     ----------
@@ -260,7 +263,10 @@ def conservative_z_interval(scores: npt.ArrayLike, splits: Splits, *, level: flo
 
 
 def compute_conservative_z(scores: FloatArray, folds: IntArray, level: float) -> Estimate:
-    """Compute the conservative z interval. `folds` contains the fold of each split of `PairedSubsampling`."""
+    """Compute the conservative z interval.
+
+    `folds` contains the fold of each split of `PairedSubsampling`.
+    """
     from scipy.special import ndtri
 
     means = np.bincount(folds, scores) / np.bincount(folds)

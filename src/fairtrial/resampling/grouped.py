@@ -155,7 +155,7 @@ class LeaveGroupOut(Splitter):
 
 
 def _count_group_sizes(groups: IntArray, n_splits: int) -> IntArray:
-    """Return the number of rows of each group. Raise InputError if there are fewer groups than folds."""
+    """Return the number of rows of each group, and check that there are enough groups."""
     sizes = np.bincount(groups)
     if len(sizes) < n_splits:
         raise InputError(f"n_splits must be at most {len(sizes)}, the number of groups, got {n_splits}")

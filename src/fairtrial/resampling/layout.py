@@ -71,7 +71,9 @@ class AuditFinding:
 
 
 def render_details(finding: Finding) -> str:
-    """Render a finding as text. Values can be tuples of findings, e.g. one per split. Long tuples are shortened.
+    """Render a finding as text.
+
+    Values can be tuples of findings, e.g. one per split. Long tuples are shortened.
 
     >>> sizes = (Finding.of("overlapping_split", split="fold 1", rows=2, test_rows=6),)
     >>> render_details(Finding.of("train_test_overlap", splits=sizes)).partition(".")[0]
@@ -97,7 +99,7 @@ _MAX_COMPARED = 40
 
 @dataclass(frozen=True, eq=False)
 class SplitLayout:
-    """Splits of a data set, together with its columns, the class code of each row, and the class names."""
+    """Splits of a data set, with its columns, the class of each row, and the class names."""
 
     splits: Splits
     columns: EncodedTable
@@ -140,7 +142,7 @@ class SplitLayout:
 
     @cached_property
     def examined_splits(self) -> IntArray:
-        """Return the indices of the splits that are compared with random splits: at most 100, equally spaced."""
+        """Return the indices of at most 100 splits that are compared with random splits."""
         n = len(self.splits)
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
@@ -194,7 +196,7 @@ def _compute_ranges(numbers: FloatArray) -> FloatArray:
 
 
 def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
-    """Group consecutive splits that together test each row once. Return None if this is impossible."""
+    """Group consecutive splits that together test each row once; None if this is impossible."""
     rounds: list[tuple[int, ...]] = []
     current: list[int] = []
     tested = np.zeros(splits.n_rows, dtype=bool)
@@ -265,7 +267,7 @@ def _resolve_splits(splits: Any, X: Any, y: Any, n: int) -> Splits:
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Numbers of training and test rows in each split, and of untested and repeatedly tested rows in each repeat.
+    """Numbers of training and test rows, and of rows that are untested or tested again.
 
     `train` and `test` count rows by class. `in_both` counts rows that are in both sets, and `repeated_in_test` counts rows that
     occur again in the same test set. `are_folds` states for each repeat whether its test sets appear to be disjoint, as in
@@ -315,7 +317,7 @@ def _count_shared(first: IntArray, second: IntArray, n: int) -> int:
 
 
 def _are_folds(repeat: list[Split], n: int) -> bool:
-    """Return whether most pairs of test sets share far fewer rows than independently drawn sets would."""
+    """Return whether most pairs of test sets share far fewer rows than random sets would."""
     pairs = list(combinations(repeat[:_MAX_COMPARED], 2))
     chance = [len(a.test) * len(b.test) / n for a, b in pairs]
     return bool(pairs) and float(np.median([_count_shared(a.test, b.test, n) for a, b in pairs])) < 0.5 * float(

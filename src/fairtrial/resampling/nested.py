@@ -29,7 +29,7 @@ Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
 @dataclass(frozen=True, eq=False)
 class OuterFold:
-    """The setting chosen in one outer split, with its inner score and its score on the outer test set."""
+    """The setting chosen in one outer split, with its inner and outer scores."""
 
     repeat: int
     fold: int

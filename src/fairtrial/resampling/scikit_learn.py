@@ -20,10 +20,10 @@ _SEED_SPAN = 2**32
 class ScikitLearnSplitter(Splitter):
     """Adapter that turns a scikit-learn splitter into a splitter of this package.
 
-    The splitter receives the groups if it can use them. If the times of the rows are given, it receives the rows in order of
-    time. The exception is `PredefinedSplit`, because its folds refer to the original order. The `random_state` of the splitter
-    must be None. Pass the seed to `freeze` instead. If the splitter has no `n_repeats` and its test sets overlap, each split
-    counts as a separate repeat.
+    The scikit-learn splitter receives the groups if it can use them. If the times of the rows are given, it receives the rows
+    in order of time. The exception is `PredefinedSplit`, because its folds refer to the original order. The `random_state` of
+    the scikit-learn splitter must be None. Pass the seed to `freeze` instead. If the splitter has no `n_repeats` and its test
+    sets overlap, each split counts as a separate repeat.
 
     Parameters
     ----------
@@ -82,7 +82,10 @@ class ScikitLearnSplitter(Splitter):
             yield Split(train, test, repeat, fold)
 
     def _number_splits(self, pairs: list[tuple[Any, Any]]) -> list[tuple[int, int]]:
-        """Number splits by repeat and fold. If test sets overlap within the only repeat, each split becomes a repeat."""
+        """Number splits by repeat and fold.
+
+        If test sets overlap within the only repeat, each split becomes a repeat.
+        """
         repeats = getattr(self.splitter, "n_repeats", 1)
         folds = len(pairs) // repeats if len(pairs) % repeats == 0 else len(pairs)
         numbers = [divmod(index, folds) for index in range(len(pairs))]
@@ -151,7 +154,7 @@ def get_parameters(splitter: Any) -> dict[str, Any]:
 
 
 def build_splitter(kind: type[Any], path: str, parameters: dict[str, Any]) -> Splitter:
-    """Build a splitter from its class and parameters. Unknown parameters and invalid values raise an error.
+    """Build a splitter from its class and parameters, and check the parameters.
 
     >>> from sklearn.model_selection import KFold
     >>> build_splitter(KFold, "sklearn.model_selection.KFold", {"n_splits": 3})

@@ -87,7 +87,9 @@ def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PermutedStatistic:
-    """One statistic by split, class and attribute, where -1 means all classes or all attributes.
+    """The values of one statistic for several combinations of split, class and attribute.
+
+    The code -1 stands for all classes or for all attributes.
 
     `values[0]` contains the values of the given splits. The other rows contain the values of the permutations.
     """
@@ -101,7 +103,7 @@ class PermutedStatistic:
 
 @dataclass(frozen=True, eq=False)
 class _ClassSample:
-    """Sampled rows of one class, or of all classes (code -1), with their neighbours and distances.
+    """Sampled rows of a class or of all classes (-1), with their neighbours and distances.
 
     `used` contains row indices of the data set, beginning with the sampled rows. `neighbours` contains indices into `used`.
     """
@@ -120,7 +122,7 @@ class _ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """Statistics for the shift tests, and how they were computed.
+    """Statistics for the shift tests, with the sample sizes from which they were computed.
 
     `class_sizes` and `n_sampled` contain the number of rows and of sampled rows in each class. `by_attribute` states whether
     statistics of single attributes were computed. `n_pooled` is the number of rows that are sampled regardless of class. It is
@@ -199,7 +201,10 @@ def _estimate_work(n_sampled: float, size: float, columns: float, attributes: fl
 def _iter_class_samples(
     layout: SplitLayout, sample_counts: IntArray, seed: np.random.SeedSequence, by_attribute: bool
 ) -> Iterator[_ClassSample]:
-    """Sample rows of each class that has two or more rows. If there are several classes, also sample all classes together."""
+    """Sample rows of each class that has two or more rows.
+
+    If there are several classes, also sample rows of all classes together.
+    """
     streams = seed.spawn(len(sample_counts))
     for code in range(len(layout.classes)):
         members = np.flatnonzero(layout.labels == code)
@@ -349,7 +354,7 @@ def _iter_statistics(
 
 
 def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> Iterator[PermutedStatistic]:
-    """Compare the distances of test and training rows from the class centres, for all classes together.
+    """Compare the distances of test and training rows from the class centres.
 
     The second statistic averages over folds with the same number in all repeats, to detect an effect of the fold number.
     """
@@ -400,7 +405,7 @@ class SimilarityTest:
 
 
 def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[ShiftTest], list[SimilarityTest]]:
-    """Test all statistics for shift and for excessive similarity. The p-values are adjusted for all tests.
+    """Test all statistics for shift and for excessive similarity, with adjusted p-values.
 
     >>> values = np.vstack([[9.0, 5.0], np.random.default_rng(0).normal(size=(99, 2))])
     >>> statistic = PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))
@@ -452,8 +457,8 @@ def _get_family(statistic: PermutedStatistic) -> str:
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
     """Standardize a statistic by the mean and standard deviation over the permutations.
 
-    Results are rounded, so equal statistics stay equal. Tests for outlying splits are two-sided. Undefined and constant
-    statistics are set to zero.
+    Standardized statistics are rounded, so equal statistics stay equal. Two-sided tests use absolute values. Undefined and
+    constant statistics are set to zero.
     """
     values = statistic.values.astype(np.float64)
     mean, spread = values.mean(axis=0), values.std(axis=0)
@@ -473,7 +478,7 @@ def _average_scores(name: str, statistics: Sequence[PermutedStatistic], scores: 
 
 
 def _compute_p_values(reference: FloatArray, observed: FloatArray) -> FloatArray:
-    """Compute the proportion of reference values that are at least as large as each observed value."""
+    """Compute the proportion of reference values at or above each observed value."""
     ordered = np.sort(reference)
     return np.asarray(1 - np.searchsorted(ordered, observed, side="left") / len(ordered))
 

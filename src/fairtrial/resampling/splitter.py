@@ -172,7 +172,7 @@ class Splitter:
             yield split.train, split.test
 
     def _for_repeat(self, repeat: int) -> Splitter:
-        """Return the splitter for a repeat of a study. Repeats are counted from 0, and most splitters ignore them."""
+        """Return the splitter for a repeat of a study; repeats are counted from 0."""
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -211,7 +211,7 @@ S = TypeVar("S", bound=type[Splitter])
 
 
 def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
-    """Register a splitter as a resampling scheme of study files.
+    """Register a splitter as a resampling scheme for study files.
 
     Study files then accept `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme,
     and the study passes the seed. A package that registers splitters lists their module in an entry point of the group
@@ -349,7 +349,7 @@ def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArra
 
 
 def _read_times(values: npt.NDArray[Any]) -> FloatArray:
-    """Return times as numbers, with dates as seconds since 1970. Raise InputError if a time is missing or infinite."""
+    """Return finite times as numbers, with dates as seconds since 1970."""
     if values.dtype.kind == "M":
         times = np.where(np.isnat(values), np.nan, values.astype("datetime64[us]").astype(np.int64) / 1e6)
     elif values.dtype.kind in "iuf":

@@ -1,4 +1,4 @@
-"""Splitters: k-fold, leave-one-out, complete cross-validation, holdout, repeated and given splits."""
+"""Splitters for cross-validation, holdout, and repeated and given splits."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def draw_holdout(
 
 
 def _count_test_rows(test_size: TestSize, n: int) -> int:
-    """Return the number of test rows. A proportion is rounded up as in scikit-learn, ignoring floating-point errors."""
+    """Return the number of test rows; proportions are rounded up as in scikit-learn."""
     n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
     if not 0 < n_test < n:
         raise InputError(f"test_size must leave at least 1 training row, got {test_size!r} of {n} rows")
@@ -300,7 +300,7 @@ def _count_test_rows(test_size: TestSize, n: int) -> int:
 
 
 def _compute_quotas(counts: IntArray, n_test: int, rng: np.random.Generator) -> IntArray:
-    """Compute the number of test rows of each class by the largest remainder method. Ties are broken at random."""
+    """Compute the number of test rows of each class by the largest remainder method."""
     quotas, remainders = np.divmod(counts * n_test, counts.sum())
     n_left = n_test - quotas.sum()
     quotas[np.lexsort((rng.random(len(counts)), -remainders))[:n_left]] += 1
@@ -370,7 +370,7 @@ class RandomSubsampling(Splitter):
 class Repeated(Splitter):
     """Splitter that repeats another splitter with new random splits.
 
-    A larger number of repeats does not change the earlier repeats. Pass the seed here or to the splitter, but not to both.
+    Increasing `n_repeats` does not change the earlier repeats. Pass the seed here or to the splitter, but not to both.
 
     Parameters
     ----------
@@ -466,7 +466,7 @@ class FiveByTwo(Repeated):
 class TenByTen(Repeated):
     """Ten repeats of ten-fold cross-validation, as in WEKA.
 
-    The scores can be compared with `ten_by_ten` or `corrected_resampled_t`.
+    Compare the scores of two learners with `corrected_resampled_t`, or with `ten_by_ten` to reproduce a study.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def _parse_gap(gap: float | str) -> float:
 
 
 def _cut_blocks(time: FloatArray, n_splits: int) -> IntArray:
-    """Divide the rows into `n_splits` + 1 blocks of consecutive times, and return the block of each row.
+    """Assign each row to one of `n_splits` + 1 blocks of consecutive times.
 
     The blocks have about the same size. Rows with equal times are in the same block.
     """
@@ -132,7 +132,7 @@ def _cut_blocks(time: FloatArray, n_splits: int) -> IntArray:
 
 
 def _select_latest(train: IntArray, time: FloatArray, size: int) -> IntArray:
-    """Select the latest `size` training rows, and all rows with the same time as the earliest selected row."""
+    """Select the latest `size` training rows, and all rows tied with the earliest of them."""
     if size >= len(train):
         return train
     earliest = np.partition(time[train], len(train) - size)[len(train) - size]

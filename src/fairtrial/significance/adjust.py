@@ -68,8 +68,8 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     instead.
 
     Rom's critical values c_1 >= c_2 >= ... are computed recursively at significance level `alpha`. The i-th largest p-value is
-    multiplied by alpha / c_i, and the products are then made monotone, starting from the largest p-value. At this alpha, the
-    decisions are identical to those of Rom's procedure.
+    multiplied by alpha / c_i, and the products are then made monotone, starting from the largest p-value. At significance level
+    `alpha`, the decisions are identical to those of Rom's procedure.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
 
 
 def apply_step_down(values: FloatArray) -> FloatArray:
-    """Make adjusted p-values non-decreasing, given in ascending order of the raw p-values."""
+    """Replace each value with the maximum of itself and all preceding values."""
     return np.maximum.accumulate(values)
 
 
@@ -189,7 +189,7 @@ def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
 
 
 def _adjust_hommel(p: FloatArray) -> FloatArray:
-    """Replace each p-value with the largest Simes p-value of all sets of hypotheses that contain its own.
+    """Replace p-values with the largest Simes p-value of all sets that contain the hypothesis.
 
     For a given set size, the Simes p-value is largest if the other hypotheses in the set are those with the largest p-values.
     """

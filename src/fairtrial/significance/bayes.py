@@ -64,13 +64,13 @@ class Posterior:
     n : int
         Number of folds or data sets.
     scope : {"dataset", "datasets", "next dataset"}
-        What the probabilities refer to. See `meaning`.
+        What the probabilities refer to. The attribute `meaning` explains it.
     mean, scale, df : float
-        Parameters of the Student t posterior for the difference (first minus second); NaN for other models.
+        Parameters of the posterior for the difference (first minus second); NaN if it is not a Student t distribution.
     better : {"max", "min"}
         Whether larger or smaller scores are better.
     parameters : mapping of str to float
-        Additional results, by name.
+        Additional results, keyed by name.
     caveats : tuple of Finding
         Assumptions and limitations that apply to this result.
     draws : ndarray of shape (samples, 3) or None
@@ -104,7 +104,7 @@ class Posterior:
 
     @property
     def variance(self) -> float:
-        """Squared scale of the Student t posterior. The variance of the posterior is df / (df - 2) times this value."""
+        """Squared scale of the Student t posterior, which is smaller than its variance."""
         return self.scale**2
 
     @property
@@ -266,18 +266,17 @@ def bayes_signed_rank(
 ) -> Posterior:
     """Compare two learners over several data sets with the Bayesian signed-rank test.
 
-    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). Two
-    differences are chosen at random with these weights. For each draw of the weights, the test computes the probabilities that
-    the mean of the two differences lies above, within or below the region of practical equivalence. `p_first` is the proportion
-    of draws in which the region in favour of the first learner is the most probable one.
+    The test assigns Dirichlet weights to the differences and to one pseudo-observation (Benavoli et al. 2014, 2017). For each
+    draw of the weights, two differences are chosen at random with these weights. The test computes the probabilities that their
+    mean lies above, within or below the region of practical equivalence. `p_first` is the proportion of draws in which the
+    region in favour of the first learner is the most probable one.
 
     Parameters
     ----------
     a, b : array-like of shape (n,)
         Scores of the two learners on the same data sets.
     rope : float, default 0
-        Half-width of the region of practical equivalence. If it is 0, a mean of zero counts as one half in favour of each
-        learner.
+        Half-width of the region of practical equivalence. If `rope` is 0, a mean of zero counts half for each learner.
     prior_strength : float, default 0.5
         Weight of the pseudo-observation.
     prior_position : {"rope", "first", "second"}, default "rope"
@@ -292,7 +291,7 @@ def bayes_signed_rank(
     Returns
     -------
     Posterior
-        Its method `samples` returns the draws.
+        The method `samples` of the posterior returns the draws.
 
     Examples
     --------
@@ -332,7 +331,7 @@ def check_rope(rope: float, better: str) -> None:
 
 
 def order_regions(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
-    """Order the probabilities above, within and below the rope as `p_first`, `p_rope` and `p_second`."""
+    """Return the probabilities above, within and below the rope as first, rope and second."""
     return chances if better == "max" else (chances[2], chances[1], chances[0])
 
 

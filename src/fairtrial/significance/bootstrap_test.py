@@ -39,7 +39,7 @@ def bootstrap_difference(
     cluster: npt.ArrayLike | None = None,
     **params: Any,
 ) -> Outcome:
-    """Test whether two models differ on a measure, using the bootstrap.
+    """Test whether a measure differs between two models, using the bootstrap.
 
     Rows are drawn with replacement, and each resample contains the same rows for both models. The p-value is 1 minus the
     confidence level at which one confidence limit is zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The

@@ -80,7 +80,7 @@ def calibration_test(
         probability 0. The new value is at most half the rounding step of the probabilities (0.005 for two decimal places), or
         at most 1e-6 if they are not rounded. Probabilities of 1 are replaced analogously.
     resamples : int, default 2000
-        Number of samples simulated under perfect calibration. If clusters are given, the number of random sign patterns.
+        Number of samples simulated under perfect calibration or, if clusters are given, of random sign patterns.
     seed : int, default 0
         Random seed.
 
@@ -153,7 +153,7 @@ def _replace_certain(sample: OutcomeSample, clip: float | None) -> OutcomeSample
 def _add_contradictions(
     outcome: Outcome, sample: OutcomeSample, is_certain: npt.NDArray[np.bool_], contradicts: npt.NDArray[np.bool_]
 ) -> Outcome:
-    """Reduce the p-value if outcomes contradict probabilities of 0 and 1 more often than rounding can explain."""
+    """Reduce p if outcomes contradict probabilities of 0 and 1 too often for rounding."""
     from scipy.special import bdtrc
 
     certain_rows, wrong_rows = (round(float(sample.row_weights[chosen].sum())) for chosen in (is_certain, contradicts))
@@ -185,8 +185,7 @@ def _test_score(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Run the score test. Its score vector is the sum of the residuals and the sum of the residuals times the centred
-    logits."""
+    """Run the score test of an intercept of 0 and a slope of 1."""
     from scipy.special import chdtrc
 
     tally = sample.tally
@@ -248,7 +247,7 @@ def _test_clusters(
     resamples: int,
     seed: int,
 ) -> Outcome:
-    """Compare the score statistic with its values after randomly flipping the signs of the residuals of whole clusters."""
+    """Run the score test with a p-value from random sign flips of whole clusters."""
     if sample.units < _MIN_CLUSTERS:
         return Outcome(name, math.nan, math.nan, n=n, caveats=(Finding.of("few_clusters_to_test", clusters=sample.units),))
     assert sample.clusters is not None

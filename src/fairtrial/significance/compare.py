@@ -77,7 +77,7 @@ def compare(
     measure : str, optional
         Name of the measure. If a tidy table contains several measures, this one is used.
     control : str, optional
-        Learner with which each other learner is compared. By default, all pairs are compared.
+        Learner with which all other learners are compared. By default, all pairs are compared.
     alpha : float, default 0.05
         Significance level.
     rope : float, optional
@@ -227,7 +227,7 @@ def _add_posteriors(verdict: Verdict, chosen_test: ChosenTest, rope: float | Non
 
 
 def _add_margins(verdict: Verdict, chosen_test: ChosenTest, margin: float | None) -> Verdict:
-    """Add a decision at the margin for each compared pair, based on Bonferroni-adjusted confidence limits."""
+    """Add a decision at the margin for each compared pair, with Bonferroni-adjusted limits."""
     if margin is None:
         return verdict
     pairs, find_index = verdict.list_replacements(), verdict.table.learners.index
@@ -315,7 +315,7 @@ def _get_direction(name: str | None, strict: bool) -> Better | None:
 
 
 def _drop_incomplete(scores: Scores, control: str | None) -> tuple[Scores, list[Finding]]:
-    """Drop splits, data sets or learners with missing scores, and return findings that state what was dropped."""
+    """Drop splits, data sets or learners with missing scores, and report them as findings."""
     if not np.isnan(scores.cells).any():
         return scores, []
     shared_scores = scores.select_shared()
@@ -367,7 +367,7 @@ def _count_splits(scores: Scores, dataset: str) -> int:
 
 
 def _get_planned_design(all_scores: Scores, used_scores: Scores) -> Design:
-    """Return the design on the data sets in use, including splits that were dropped because of missing scores."""
+    """Return the design before splits with missing scores were dropped."""
     return all_scores.drop(
         datasets=[name for name in all_scores.design.datasets if name not in used_scores.design.datasets]
     ).design

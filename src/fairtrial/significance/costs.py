@@ -54,7 +54,7 @@ def check_costs(costs: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class CostUnits:
-    """The independent units (rows or clusters of rows), their weights, and the costs of errors.
+    """The independent units (rows or clusters), the row weights, and the costs of errors.
 
     Attributes
     ----------
@@ -93,14 +93,14 @@ class CostUnits:
 
     @property
     def typical_weight(self) -> float:
-        """The weight of a typical row: the sum of squared weights divided by the sum of weights."""
+        """The weight of a typical row: the mean of the row weights, weighted by themselves."""
         return 1.0 if self.weights is None else float((self.weights**2).sum()) / self.total
 
     @property
     def error_variance(self) -> float:
-        """Variance contributed to the total cost by one additional error of each kind.
+        """Variance that one additional error of each kind would add to the total cost.
 
-        It accounts for rare errors that do not occur in the sample.
+        This term accounts for rare errors that do not occur in the sample.
         """
         return (self.costs[0] ** 2 + self.costs[1] ** 2) * self.typical_weight**2
 
@@ -112,7 +112,7 @@ class CostUnits:
         return np.bincount(self.clusters, weighted, minlength=self.count).astype(np.float64)
 
     def compute_quantile(self, level: float) -> float:
-        """Compute the t quantile for two-sided limits at a confidence level."""
+        """Compute the t quantile for two-sided confidence limits."""
         return compute_t_quantile(level, self.df)
 
     def compare(self, first: FloatArray, second: FloatArray, level: float) -> Outcome:
@@ -150,7 +150,7 @@ class CostUnits:
     def compute_ratio_limits(self, first: FloatArray, second: FloatArray, level: float) -> tuple[float, float]:
         """Compute Fieller limits for the ratio of two mean costs.
 
-        The limits are NaN if the second cost is not significantly above zero, or if there is only one unit.
+        The Fieller limits are NaN if the second mean cost is not significantly above zero, or if there is only one unit.
         """
         nan = float("nan"), float("nan")
         if self.count < 2:
@@ -192,8 +192,8 @@ def compute_cost_limits(
     """Compute confidence limits for the mean cost per case.
 
     The first three arguments contain the total weights of false positives, false negatives and all rows in each unit. The
-    limits combine the Wilson limits for the two error proportions (Zou & Donner 2008). If there is only one unit, its totals
-    must be counts of independent, unweighted rows.
+    confidence limits for the cost are computed from the Wilson limits for both error proportions (Zou & Donner 2008). If there
+    is only one unit, its totals must be counts of independent, unweighted rows.
 
     >>> low, high = compute_cost_limits(np.array([0.0]), np.array([0.0]), np.array([100.0]), (1, 1), 0.95)
     >>> low, round(high, 3)
@@ -258,10 +258,10 @@ def cost_test(
 
     Notes
     -----
-    This is a paired t test on the costs per row or cluster. Its variance includes one additional error of each kind for each
-    model, as in the interval of Bonett and Price (2012) for paired proportions. Without these additional errors, the test would
-    ignore rare but costly errors that happen not to occur in the sample. A permutation test would not control the type I error
-    if one model makes few costly errors and the other many cheap ones.
+    This is a paired t test on the costs per row or cluster. The variance of the difference includes one additional error of
+    each kind for each model, similar to Bonett and Price (2012) for paired proportions. Without these additional errors, the
+    test would ignore rare but costly errors that happen not to occur in the sample. A permutation test would not control the
+    type I error if one model makes few costly errors and the other many cheap ones.
 
     Examples
     --------

@@ -226,10 +226,10 @@ def cochran_q(
     Returns
     -------
     Outcome
-        The effect is the estimated noncentrality of Q, divided by the largest possible Q. The effect is 0 if Q does not exceed
-        its degrees of freedom. It approaches 1 if there are many rows and each classifier predicts either all or none of them
-        correctly. The limits are based on the noncentral chi-squared distribution. No effect is reported for clustered rows, or
-        if there are no discordant rows.
+        The effect is the estimated noncentrality of Q divided by the largest possible Q. It is 0 if Q does not exceed its
+        degrees of freedom. It approaches 1 if there are many rows and each classifier predicts either all or none of them
+        correctly. The confidence limits of the effect are based on the noncentral chi-squared distribution. No effect is
+        reported for clustered rows, or if there are no discordant rows.
 
     References
     ----------
@@ -277,7 +277,7 @@ def _sum_clusters(differences: npt.NDArray[Any], cluster: npt.ArrayLike) -> Floa
 
 
 def compute_clustered_error(differences: FloatArray, cluster: npt.ArrayLike) -> tuple[float, int]:
-    """Compute the cluster-robust standard error of a mean and the number of clusters.
+    """Return the cluster-robust standard error of a mean, and the number of clusters.
 
     The standard error is NaN if there is only one cluster.
 
@@ -373,7 +373,7 @@ def _compare_many_clustered_accuracies(is_correct: FloatArray, names: tuple[str,
 
 
 def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
-    """Compute confidence limits for the difference between two paired proportions (Newcombe 1998, method 10).
+    """Compute Newcombe limits (1998, method 10) for the difference between paired proportions.
 
     >>> low, high = compute_paired_newcombe_limits(1, 1, 7, 12, 0.95)  # Fagerland, Lydersen & Laake 2014
     >>> round(low, 3), round(high, 3)
@@ -397,7 +397,7 @@ def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, leve
 def compute_mcnemar_limits(
     both: int, b: int, c: int, neither: int, level: float, method: McNemarMethod = "mid-p"
 ) -> tuple[float, float]:
-    """Compute Newcombe limits for a difference in accuracy, adjusted to agree with the McNemar test.
+    """Compute Newcombe limits for a difference in accuracy that agree with the McNemar test.
 
     If the Newcombe limits disagree with the test, the limit closer to zero is obtained by inverting the test.
 
@@ -412,8 +412,8 @@ def compute_mcnemar_limits(
 def compute_tango_limits(b: int, c: int, n: int, level: float) -> tuple[float, float]:
     """Compute Tango's score limits for the difference between two paired proportions.
 
-    A decision at a margin requires limits with close to nominal coverage at any true difference, and these limits have it. If
-    they disagree with the exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the
+    The coverage of these limits is close to nominal at any true difference, as a decision at a margin requires. If the limits
+    disagree with the exact McNemar test, the limit closer to zero is obtained by inverting the test. `b` and `c` are the
     numbers of discordant rows of each kind among `n` rows.
 
     >>> low, high = compute_tango_limits(12, 2, 58, 0.95)
@@ -451,10 +451,9 @@ def compute_score_limits(b: float, c: float, n: float, quantile: float) -> tuple
 def _move_limit_to_test(
     low: float, high: float, b: int, c: int, n: int, level: float, method: McNemarMethod
 ) -> tuple[float, float]:
-    """If the interval and the McNemar test disagree, replace the limit closer to zero with that of the inverted test.
+    """Replace the confidence limit closer to zero if the interval and the McNemar test disagree.
 
-    The other limit is replaced only if this widens the interval. The inverted test ignores the sampling error of the proportion
-    of discordant rows.
+    The new limit is obtained by inverting the test. The other limit is replaced only if this widens the interval.
     """
     if _agrees_with_test(low, high, b, c, level, method):
         return low, high
@@ -469,7 +468,7 @@ def _agrees_with_test(low: float, high: float, b: int, c: int, level: float, met
 
 
 def _invert_mcnemar(b: int, n: int, level: float, method: McNemarMethod) -> tuple[float, float]:
-    """Compute confidence limits of the expected proportion b/n by inverting two one-sided tests."""
+    """Compute confidence limits for the proportion b/n by inverting two one-sided tests."""
     from scipy.optimize import brentq
     from scipy.special import bdtr, ndtr
 
@@ -528,7 +527,7 @@ def _compute_odds(proportion: float) -> float:
 
 
 def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float) -> Effect:
-    """Compute the estimated noncentrality of Q, divided by the largest possible Q."""
+    """Compute the estimated noncentrality of Q divided by the largest possible Q."""
     from scipy.special import chndtrinc
 
     def compute_limit(probability: float) -> float:

@@ -114,10 +114,10 @@ def auc_test(
 ) -> Outcome:
     """Test whether two AUCs on the same rows differ, with adjustments for small classes.
 
-    This is the DeLong test with three adjustments. First, if a class has few rows, the variance of Hanley and McNeil (1982) is
-    used if it is larger than that of DeLong. Second, the statistic is compared with a t distribution with Satterthwaite's
-    degrees of freedom. Third, the confidence limits respect the range of the AUC (Zou & Donner 2008). For large classes, the
-    result agrees with that of `delong`. The p-value is 1 minus the confidence level at which one confidence limit is zero.
+    This is the DeLong test with three adjustments. First, for classes with few rows, the variance of Hanley and McNeil (1982)
+    is used if it exceeds that of DeLong. Second, the statistic is compared with a t distribution with Satterthwaite's degrees
+    of freedom. Third, the confidence limits respect the range of the AUC (Zou & Donner 2008). For large classes, the results of
+    `auc_test` and `delong` agree. The p-value is 1 minus the confidence level at which one confidence limit is zero.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def auc_test(
     Returns
     -------
     Outcome
-        The statistic and the effect are both AUC(a) - AUC(b). If a class has fewer than 5 rows (for clustered rows, if it
-        occurs in fewer than 5 clusters), or if there are fewer than 10 clusters, p is NaN. A caveat then states that there are
-        too few cases for a decision.
+        The statistic and the effect are both AUC(a) - AUC(b). The p-value is NaN if a class has fewer than 5 rows. For
+        clustered rows, it is NaN if there are fewer than 10 clusters, or if a class occurs in fewer than 5 of them. A caveat
+        then states that there are too few cases for a decision.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def auc_test(
 
 
 def build_auc_outcome(contrast: AucContrast, level: float, scale: float = 1.0, name: str = "AUC") -> Outcome:
-    """Build the outcome of a test for a difference in AUC or in a linear function of it, such as the Gini coefficient."""
+    """Build the outcome of a test for a difference in AUC or in the Gini coefficient."""
     low, high = contrast.compute_limits(level)
     caveats = [_SAME_RANKING] if contrast.is_alike else []
     if contrast.marks:
@@ -244,9 +244,10 @@ def _compare_many_aucs(
 
 
 def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tuple[float, int, bool]:
-    """Compute the chi-squared statistic and its degrees of freedom (the rank of the covariance matrix).
+    """Return the chi-squared statistic and its degrees of freedom.
 
-    The third return value states whether the contrasts lie outside the column space of the covariance matrix.
+    The degrees of freedom are the rank of the covariance matrix. The third return value states whether the contrasts lie
+    outside its column space.
     """
     scale = np.sqrt(np.diagonal(covariance))
     scale = np.where(scale > 0, scale, 1.0)
@@ -258,7 +259,7 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Set the variance of contrasts that are constant within each class to exactly zero, despite rounding errors."""
+    """Set the variance of contrasts that do not vary within any class to exactly zero."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 

@@ -1,4 +1,4 @@
-"""Choice of a test for the design (two or more learners on one or several data sets), with reasons."""
+"""Choose the test that fits the numbers of learners and data sets, and explain the choice."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from fairtrial.significance.wilcoxon import wilcoxon
 
 _FEWEST, _MOST = 3, 5000
 
-# Fraction of test rows that is too small to change the variance.
+# Test fraction for runs on the same test rows: so small that the scores count as uncorrelated.
 _INDEPENDENT = 1e-12
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Results of checking the assumptions of parametric tests.
+    """Results of tests for normality and equal variances, which parametric tests assume.
 
-    The assumptions are that the differences between learners are normally distributed with equal variances. `normality`
-    contains the Holm-adjusted p-value of the Shapiro-Wilk test for each pair. `sphericity` is the p-value of the Mauchly test
-    (1 for two learners). If a p-value is undefined (NaN), the assumption counts as violated. `n_constant` is the number of
-    pairs whose differences do not vary. `enough_datasets` states whether there are enough data sets for the Mauchly test.
+    The tests apply to the differences between the learners of each pair. `normality` contains the Holm-adjusted p-value of the
+    Shapiro-Wilk test for each pair. `sphericity` is the p-value of the Mauchly test (1 for two learners). If a p-value is
+    undefined (NaN), the assumption counts as violated. `n_constant` is the number of pairs whose differences do not vary.
+    `enough_datasets` states whether there are enough data sets for the Mauchly test.
     """
 
     normality: tuple[float, ...]
@@ -61,7 +61,7 @@ class Assumptions:
         return bool(np.min(self.normality) > alpha and self.sphericity > alpha)
 
     def list_findings(self, alpha: float) -> tuple[Finding, ...]:
-        """List the findings that describe the results."""
+        """List findings about normality and equal variances."""
         pairs = len(self.normality)
         findings = [Finding.of("normality_constant", constant=self.n_constant, pairs=pairs)] if self.n_constant else []
         findings += self._find_normality(alpha)
@@ -176,10 +176,10 @@ class ComparisonOptions:
 class ChosenTest:
     """The chosen test, its outcome, the reasons for the choice, and caveats.
 
-    The verdict is based on `p_value`. It differs from the p-value of the outcome if the test itself does not show which learner
-    is better. `undecidable` states why no pair could differ significantly. `decide_pair` takes the column indices of two
-    learners and alpha, and makes a decision at the margin from confidence limits at level 1 - alpha. `compute_posterior` takes
-    the column indices of two learners and runs the Bayesian test.
+    The verdict is based on `p_value`. `p_value` differs from the p-value of the outcome if the test itself does not show which
+    learner is better. `undecidable` states why no pair could differ significantly. `decide_pair` takes the column indices of
+    two learners and alpha, and makes a decision at the margin from confidence limits at level 1 - alpha. `compute_posterior`
+    takes the column indices of two learners and runs the Bayesian test.
     """
 
     choice: str
@@ -198,7 +198,7 @@ def choose_posthoc(
 ) -> tuple[str, tuple[Finding, ...]]:
     """Choose the post-hoc procedure, and return it with the reasons for the choice.
 
-    `exact` states whether the pairwise p-values are exact.
+    `exact` indicates whether the pairwise p-values are exact.
     """
     default = get_default_posthoc(options.control, k, parametric)
     default_reason = Finding.of(f"posthoc_{default}", limit=MAX_BERGMANN_LEARNERS)
@@ -227,7 +227,7 @@ def get_default_posthoc(control: str | None, k: int, parametric: bool) -> str:
 
 
 def explain_unused_posthoc(options: ComparisonOptions) -> list[Finding]:
-    """If a post-hoc procedure was requested, explain that a single comparison does not need one."""
+    """Explain why a requested post-hoc procedure is not used: there is only one comparison."""
     return [] if options.posthoc is None else [Finding.of("posthoc_unused", method=get_display_name(options.posthoc))]
 
 
@@ -253,7 +253,7 @@ def _order_by_repeat(scores: Scores) -> list[int]:
 def compare_on_one_dataset(design: Design, table: ScoreTable, options: ComparisonOptions) -> ChosenTest:
     """Compare learners on the splits of a single data set, or on runs with different seeds.
 
-    `design` is the planned design, including splits with missing scores.
+    `design` also counts the splits that were dropped because of missing scores.
     """
     n, k = table.shape
     if n < 2:
@@ -355,7 +355,7 @@ def _compare_pairs(
 ) -> tuple[PostHoc, Outcome, tuple[Finding, ...], list[Finding]]:
     """Compare each pair with the same test and adjust the p-values.
 
-    The returned outcome is that for the pair with the smallest p-value.
+    The returned outcome is that of the pair with the smallest p-value.
     """
     method, reasons = _choose_pair_adjustment(options, len(table.learners))
     pairs = verdict.list_pairs(table.learners, options.control)
@@ -431,7 +431,7 @@ def compare_on_many_datasets(scores: Scores, table: ScoreTable, options: Compari
 
 
 def _read_fold_scores(scores: Scores, options: ComparisonOptions) -> tuple[FloatArray, float]:
-    """Return the scores as an array (data sets x splits x learners) and the proportion of test rows."""
+    """Return the scores (data sets x splits x learners), and the proportion of test rows."""
     rows = scores.index_rows()
     n_splits = sorted({len(dataset_rows) for dataset_rows in rows.values()})
     if n_splits[0] < 2 or len(n_splits) > 1:
@@ -487,7 +487,7 @@ def _compare_two_learners(
 
 
 def _apply_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> list[Finding]:
-    """List a finding with the result of the sign test, and another one if the differences are strongly asymmetric.
+    """List findings about the sign test and about strongly asymmetric differences.
 
     The sign test never replaces the Wilcoxon test because choosing a test after looking at the data inflates the type I error.
     """

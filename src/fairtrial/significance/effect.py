@@ -51,9 +51,9 @@ _MAX_EXACT_LIMITS = 60
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
     """Compute Cohen's d: the difference in means divided by the pooled standard deviation.
 
-    For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The interval is
-    based on the noncentral t distribution for two samples or for pairs (Algina & Keselman 2003). For positively correlated
-    samples, the paired interval is narrower than the unpaired one.
+    For samples of equal length, paired or not, the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2). The confidence
+    interval is based on the noncentral t distribution (for pairs: Algina & Keselman 2003). For positively correlated samples,
+    the paired interval is narrower than the unpaired one.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def _compute_delta(first: FloatArray, second: FloatArray, paired: bool, level: f
 
 
 def _compute_dominance(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Compute the mean sign of a_i - b_j for each i and for each j, and the proportion of untied pairs."""
+    """Return the mean signs of a_i - b_j by i and by j, and the proportion of untied pairs."""
     combined = np.concatenate([first, second])
     rounded = round_noise(combined, combined)
     x, y = rounded[: len(first)], rounded[len(first) :]
@@ -415,11 +415,11 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
     Notes
     -----
-    The interval is obtained by inverting the Wilcoxon test under the model that the difference with rank i is positive with
-    probability 1 / (1 + exp(-2 t i)). If the learners do not differ, t is 0. The limits for t are the values at which R+ has a
-    one-sided p-value of (1 - level) / 2. The limits for the correlation are its expected values at these two values of t. In
-    simulations with 15 and 30 normal, heavy-tailed and skewed differences, the coverage of 95 % intervals was between 92.5 %
-    and 96.5 %.
+    The interval is obtained by inverting the Wilcoxon test under a model. In this model, the difference with rank i is positive
+    with probability 1 / (1 + exp(-2 t i)). If the learners do not differ, t is 0. The confidence limits for t are the values at
+    which R+ has a one-sided p-value of (1 - level) / 2. The confidence limits for the correlation are its expected values at
+    these values of t. In simulations with 15 and 30 normal, heavy-tailed and skewed differences, the coverage of 95 % intervals
+    was between 92.5 % and 96.5 %.
 
     Examples
     --------
@@ -446,11 +446,11 @@ def build_rank_biserial(
     correction: float = 0.5,
     variance_factor: float = 1.0,
 ) -> Effect:
-    """Build the rank-biserial correlation of signed ranks, with an interval obtained by inverting the Wilcoxon test.
+    """Compute the rank-biserial correlation of signed ranks and its confidence interval.
 
-    The limits agree with `p_value`, the p-value of the exact test, and are exact for up to 60 differences. If `p_value` is NaN,
-    the limits are based on the normal approximation with the given continuity correction and variance factor. `rank_total` is
-    the sum of all ranks, including those of zero differences.
+    The confidence limits agree with `p_value`, the p-value of the exact test, and are exact for up to 60 differences. If
+    `p_value` is NaN, they are based on the normal approximation with the given continuity correction and variance factor.
+    `rank_total` is the sum of all ranks, including those of zero differences.
     """
     ranks, total = np.abs(signed_ranks), float(np.abs(signed_ranks).sum() if rank_total is None else rank_total)
     plus, minus = float(ranks[signed_ranks > 0].sum()), float(ranks[signed_ranks < 0].sum())
@@ -463,7 +463,7 @@ def build_rank_biserial(
 
 @dataclass(frozen=True)
 class _TiltedSigns:
-    """Model for the signs of the ranks, in which rank i is positive with probability 1 / (1 + exp(-2 t i))."""
+    """Model in which rank i is positive with probability 1 / (1 + exp(-2 t i))."""
 
     ranks: FloatArray
     tail: float

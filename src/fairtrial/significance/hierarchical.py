@@ -1,4 +1,4 @@
-"""Bayesian hierarchical model for correlated folds within data sets and data sets within a population.
+"""Bayesian hierarchical model for the fold scores of two learners on several data sets.
 
 The model is that of Corani, Benavoli, Demšar, Mangili and Zaffalon (2017). A Gibbs sampler with slice-sampling steps draws from
 the posterior, so Stan is not required.
@@ -40,7 +40,7 @@ _POPULATION = ("mu0", "sigma0", "nu")
 class HierarchicalPosterior(Posterior):
     """Posterior for the difference between two learners on the next data set.
 
-    In addition to the attributes of `Posterior`, this class has `population` and `dataset_rows`.
+    `HierarchicalPosterior` adds `population` and `dataset_rows` to the attributes of `Posterior`.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class HierarchicalPosterior(Posterior):
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """Return the observed and the shrunken mean difference on each data set.
+        """Return the observed mean difference and its shrunken estimate for each data set.
 
         The columns `low` and `high` contain 95 % credible limits for the true mean difference.
         """
@@ -213,10 +213,10 @@ def _check_sampler(
 
 @dataclass(frozen=True)
 class _FoldStatistics:
-    """Sufficient statistics for the folds (means and sums of squares per data set), and scales for the priors.
+    """Mean and sum of squares of the differences on each data set, and scales for the priors.
 
-    The equicorrelated normal likelihood of n folds depends only on these statistics. The mean has variance sigma^2 (1 + (n - 1)
-    rho) / n. The sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
+    The normal likelihood of n equicorrelated folds depends only on these means and sums of squares. The mean has variance
+    sigma^2 (1 + (n - 1) rho) / n. The sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
     """
 
     means: FloatArray
@@ -258,7 +258,7 @@ def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: 
 def _run_chains(
     statistics: _FoldStatistics, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw the data set means (chains x samples x q) and mu0, sigma0 and nu (chains x samples x 3) from the posterior."""
+    """Draw the data set means and the population parameters from the posterior."""
 
     def run_numbered_chain(number: int, _: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, number])
@@ -363,7 +363,7 @@ def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, n
 
 
 def compute_r_hat(chains: FloatArray) -> float:
-    """Compute the split R-hat of a parameter (Gelman et al. 2013), which is close to 1 if the chains agree."""
+    """Compute the split R-hat of a parameter (Gelman et al. 2013)."""
     half = chains.shape[1] // 2
     halves = np.concatenate([chains[:, :half], chains[:, -half:]])
     within = halves.var(axis=1, ddof=1).mean()

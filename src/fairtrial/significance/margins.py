@@ -1,4 +1,4 @@
-"""Decisions at a margin: is the new model superior, non-inferior, equivalent or inferior to the old one?"""
+"""Decisions at a margin: superior, non-inferior, equivalent or inferior."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DECISIONS: tuple[DecisionWord, ...] = ("superior", "equivalent", "non-inferior",
 
 _PASSED = ("superior", "equivalent", "non-inferior")
 
-# The signed-rank limits require the means of all pairs of differences: 12.5 million pairs for this many differences.
+# The signed-rank limits require the means of all pairs: 12.5 million pairs for 5,000 differences.
 _MAX_SIGNED_RANKS = 5000
 
 
@@ -89,10 +89,10 @@ class MarginDecision:
     tests : tuple of MarginTest
         All tests: superiority, non-inferiority, equivalence, inferiority.
     needed : int or None
-        Number of rows, clusters or data sets that would suffice for a decision if the difference and its variance remained the
-        same. None if the goal is reached, if the new model is inferior, or if no number can be estimated.
+        Number of rows, clusters or data sets that would suffice for a decision with the same difference and variance. None if
+        the goal is reached, if the new model is inferior, or if no number can be estimated.
     passed : bool
-        Whether the goal is reached: equivalence if requested, otherwise superiority or non-inferiority.
+        Whether the goal is reached. The goal is equivalence if requested, and otherwise non-inferiority or superiority.
     test : str
         Name of the test from which the limits are derived, such as "wilcoxon"; empty if unknown.
     n : int
@@ -276,7 +276,7 @@ def decide_margin(
 
 
 def _compute_tail(distance: float, half_width: float, other_half_width: float, level: float, df: float) -> float:
-    """Compute the one-sided p-value of a null value that lies `distance` below the estimate.
+    """Compute the one-sided p-value for a null value that lies `distance` below the estimate.
 
     The standard error is derived from the half-width on the side of the null value, so the p-value agrees with the limit.
     """
@@ -294,7 +294,7 @@ def _compute_tail(distance: float, half_width: float, other_half_width: float, l
 
 
 def _agree(p: float, passed: bool, half_alpha: float) -> float:
-    """Correct p if rounding errors make it contradict the decision."""
+    """Correct a p-value that contradicts the decision because of rounding errors."""
     if math.isnan(p):
         return p
     return min(p, half_alpha) if passed else max(p, math.nextafter(half_alpha, 1))
@@ -305,7 +305,7 @@ def _count_needed(
 ) -> int | None:
     """Estimate how many units are needed for a decision.
 
-    The half-widths are assumed to be proportional to the standard error.
+    The half-widths of the interval are assumed to be proportional to the standard error.
     """
     ratios = []
     if gain > -margin:
@@ -394,7 +394,7 @@ def decide_by_t_limits(
 ) -> MarginDecision:
     """Make a decision at a margin from the t interval of an outcome.
 
-    If the number of splits is fixed, pass overlap=None: `needed` is then not estimated.
+    If `overlap` is None, the number of splits is fixed, and `needed` is not estimated.
     """
     effect, df = outcome.effect, outcome.df
     assert effect is not None
@@ -448,7 +448,7 @@ def _compute_pair_averages(differences: FloatArray, scale: float) -> FloatArray:
 
 
 def _find_limits(averages: FloatArray, cdf: FloatArray, alpha: float) -> tuple[int, float, float]:
-    """Find k and the confidence limits: the k-th smallest and the k-th largest average."""
+    """Return k and the confidence limits, i.e. the k-th smallest and k-th largest average."""
     k = int(np.searchsorted(cdf, alpha / 2 * (1 + 1e-12), side="right"))
     return (k, float(averages[k - 1]), float(averages[-k])) if k else (0, -math.inf, math.inf)
 
@@ -472,9 +472,9 @@ def compute_signed_rank_limits(differences: npt.ArrayLike, alpha: float = 0.05) 
 def _count_for_finite_limits(
     a: FloatArray, b: FloatArray, margin: float, alpha: float, better: Better, equivalent: bool
 ) -> int:
-    """Estimate how many differences are needed if there are too few for finite signed-rank limits.
+    """Estimate how many differences are needed if the signed-rank limits are infinite.
 
-    The estimate is the larger of two numbers: that needed for finite signed-rank limits, and that needed for a decision by t
+    The estimate is the larger of two numbers: the number for finite signed-rank limits, and the number for a decision by t
     limits.
     """
     smallest = math.ceil(-math.log2(alpha / 2) - 1e-12)
@@ -486,7 +486,7 @@ def _count_for_finite_limits(
 
 @lru_cache(maxsize=16)
 def _compute_signed_rank_cdf(n: int) -> FloatArray:
-    """Compute the distribution function of the signed-rank sum of n differences at 0, 1, ..., n (n + 1) / 2."""
+    """Compute the distribution function of the signed-rank sum of n differences."""
     from scipy.special import ndtr
 
     total = n * (n + 1) // 2

@@ -1,4 +1,4 @@
-"""Rules of thumb for sound comparisons, used by `judge` and by the methodology checks of reports.
+"""Rules of thumb for sound comparisons, used by `judge` and in reports.
 
 Each check function returns a list of findings, which is empty if the rule is followed. The kind of a finding is the number of
 the check (FT002, FT003, FT008) or a name such as "few_rows".
@@ -91,7 +91,7 @@ def check_class_counts(dataset: str, counts: Mapping[str, int], measure: str, me
 
 
 def count_cases(verdict: Verdict) -> tuple[int, int]:
-    """Return the number of data sets that the test of a verdict can use, and the number that it needs."""
+    """Return the number of data sets that a test can use, and the number that it needs."""
     if verdict.outcome.test == "wilcoxon":
         return verdict.outcome.n, compute_min_wilcoxon_n(verdict.alpha)
     return len(verdict.table.datasets), 2 if verdict.undecidable is None else verdict.undecidable["needed"]
@@ -110,8 +110,8 @@ def check_dataset_count(verdict: Verdict) -> list[Finding]:
 def find_decisive_datasets(verdict: Verdict) -> tuple[str, tuple[str, ...]] | None:
     """Find the fewest data sets whose removal changes the best learner.
 
-    Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. One data set or up to
-    10 % of the data sets can be removed, whichever is more. The result is None if this cannot change the best learner.
+    Learners are compared by the criterion of the verdict: mean ranks, mean scores, or signed ranks. The number of removed data
+    sets is at most 10 % of all data sets or 1, whichever is larger. Return None if no such removal changes the best learner.
 
     Parameters
     ----------

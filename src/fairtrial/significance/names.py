@@ -1,4 +1,4 @@
-"""Names of tests and procedures: identifiers, aliases from papers and other software, and display names."""
+"""Identifiers, aliases and display names of tests and procedures."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def register_method(name: str, display_name: str, *, cite: str = "", statistic: 
 
 
 def get_display_name(name: str, variant: str = "") -> str:
-    """Return the display name of a test, procedure or effect size, or the name itself if it is unknown.
+    """Return the display name of a method, or `name` itself if the method is unknown.
 
-    If "name (variant)" is registered, its display name is returned. Otherwise, the variant is appended in parentheses, or added
-    to existing parentheses at the end of the name.
+    If "name (variant)" is registered, its display name is returned. Otherwise, the variant is appended in parentheses. If the
+    display name already ends with parentheses, the variant is added within them.
 
     >>> get_display_name("iman_davenport"), get_display_name("wilcoxon", "exact"), get_display_name("my_test")
     ('Friedman test (Iman-Davenport)', 'Wilcoxon signed-rank test (exact)', 'my_test')

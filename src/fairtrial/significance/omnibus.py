@@ -1,9 +1,10 @@
-"""Omnibus tests of several learners: Friedman, Iman-Davenport, aligned ranks, Quade, Page and repeated-measures ANOVA.
+"""Omnibus tests of several learners: rank tests and repeated-measures ANOVA.
 
 Each rank test assigns a rank score to every cell of the score table. The rank scores are centred within each data set. Under
-the null hypothesis, the rank scores of a data set are exchangeable. Let S be the vector of the learners' sums of rank scores,
-and let A be the sum of all squared rank scores. Over all permutations within data sets, the covariance matrix of S is
-A / (k - 1) (I - J / k), where J is a matrix of ones. The rank statistics in this module and in `posthoc` follow from S and A.
+the null hypothesis, the rank scores of a data set are exchangeable. Let S be the vector that contains the sum of the rank
+scores of each learner. Let A be the sum of all squared rank scores. Let J be a matrix of ones. Over all permutations within
+data sets, the covariance matrix of S is A / (k - 1) (I - J / k). The rank statistics in this module and in `posthoc` follow
+from S and A.
 
 All rank statistics except Page's L increase with the sum of squares of S. Their exact p-value is the proportion of all
 permutations within data sets with a sum of squares at least as large as the observed one. Permutations of different
@@ -60,7 +61,7 @@ DISTRIBUTIONS: tuple[Distribution, ...] = ("auto", "exact", "monte-carlo", "asym
 # (100,000 tables each, 3 to 10 learners). In larger tables, it is at most 5.6 % at the 5 % level and 1.2 % at the 1 % level. In
 # smaller tables, it is up to 19.4 % at the 5 % level (3 x 3).
 _MAX_PERMUTED_DATASETS, _MAX_PERMUTED_CELLS = 12, 50
-# Largest numbers of rank sums and of orders of the learners that are enumerated for one data set.
+# Largest number of rank sums that are enumerated, and largest number of orders of the learners on one data set.
 _MAX_ENUMERATED, _MAX_ORDERS = 1_000_000, 50_000
 _CHUNK_CELLS = 500_000
 
@@ -120,7 +121,7 @@ def compute_aligned_ranks(table: ScoreTable, better: Better) -> RankScores:
 
 
 def compute_quade_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Compute ranks within data sets, weighted by the rank of each data set's range of scores."""
+    """Compute ranks within data sets, weighted by the rank of the data set's range of scores."""
     n, k = table.shape
     ranges = round_noise(table.values.max(axis=1) - table.values.min(axis=1), table.row_scale[:, 0])
     weights = rank_values(ranges)[:, None]
@@ -201,8 +202,8 @@ def aligned_ranks(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     ties : {"corrected", "uncorrected"}, default "corrected"
-        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance of ranks
-        without ties (Demšar 2006), which is conservative.
+        "corrected" divides by the variance of the observed ranks. "uncorrected" divides by the variance of ranks without ties,
+        which is conservative.
     distribution : {"auto", "exact", "monte-carlo", "asymptotic"}, default "auto"
         How p is computed. "exact" enumerates all orders of the learners within data sets, "monte-carlo" draws random orders,
         and "asymptotic" uses the chi-squared distribution. "auto" uses permutations for up to 12 data sets or 50 scores, and
@@ -483,11 +484,12 @@ def page_trend(
 
 
 def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, plan: PermutationPlan) -> PermutedP | None:
-    """Compute the permutation p-value of a trend, or return None if the asymptotic test is to be used."""
+    """Compute the permutation p-value of a trend. Return None if p is asymptotic."""
     n, k = centred.shape
     if plan.distribution == "asymptotic" or (plan.distribution == "auto" and not permutes_by_default(n, k)):
         return None
-    # Ranks and positions are multiples of 1/2. The smallest trend of a data set has index 0 in the array of probabilities.
+    # Ranks and positions are multiples of 1/2. In the array of probabilities, index 0 stands for the smallest trend on a data
+    # set.
     cells, weights, observed = np.rint(2 * centred).astype(np.int64), np.rint(2 * positions).astype(np.int64), round(4 * trend)
     is_small = factorial(k) <= _MAX_ORDERS
     if plan.distribution == "exact" and not is_small:
@@ -509,9 +511,9 @@ def _permute_trend(centred: FloatArray, positions: FloatArray, trend: float, pla
 
 @lru_cache(maxsize=256)
 def _enumerate_trend(row: tuple[int, ...], weights: tuple[int, ...]) -> tuple[int, FloatArray]:
-    """Return the smallest possible trend on a data set, and the probabilities of the possible trends.
+    """Return the smallest possible trend on a data set, and the probability of each trend.
 
-    The first probability is that of the smallest trend. The others are those of the integers that follow it.
+    The probabilities belong to consecutive integers, which start with the smallest trend.
     """
     trends = np.array(list(permutations(row)), dtype=np.int64) @ np.array(weights)
     return int(trends.min()), np.bincount(trends - trends.min()) / len(trends)
@@ -523,8 +525,8 @@ def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
     Sums that differ from zero only by rounding errors are set to zero.
     """
     n, k = values.shape
-    # Only differences within a data set matter. Subtracting the scores of the first learner removes common offsets before
-    # rounding.
+    # Subtracting the scores of the first learner removes offsets that are common to all learners, which reduces rounding
+    # errors.
     d = round_noise(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
     columns = d.mean(axis=0) - d.mean()
     residuals = d - d.mean(axis=1, keepdims=True) - columns
@@ -584,7 +586,7 @@ def _build_f_outcome(
     elif np.isinf(f):
         p = float(_count_orders(rank_scores.cells[0])) ** -(n - 1)
     else:
-        # The F test can yield a p-value below the probability of full agreement, although no result is rarer.
+        # The p-value of the F test can be smaller than the probability of full agreement, although no result is rarer.
         p = max(float(fdtrc(*df, f)), float(factorial(k)) ** -(n - 1))
     return _build_rank_outcome(test, table, rank_scores, (f, p, df), better, ties, permuted)
 
@@ -619,7 +621,7 @@ class PermutationPlan:
         _check.check_whole_number("seed", self.seed, 0)
 
     def compute_p(self, scores: FloatArray) -> PermutedP | None:
-        """Compute the permutation p-value of rank scores, or return None if the asymptotic test is to be used.
+        """Compute the permutation p-value of rank scores. Return None if p is asymptotic.
 
         The rank scores must be multiples of 1/4.
         """
@@ -629,7 +631,7 @@ class PermutationPlan:
         cells = np.rint(4 * scores).astype(np.int64)
         cells //= max(1, int(np.gcd.reduce(cells.ravel())))
         observed = int((cells.sum(axis=0) ** 2).sum())
-        # Neither the order of the data sets nor the direction of the ranks matters.
+        # The order of the data sets and the direction of the ranks do not affect p.
         rows = min(_sort_rows(cells), _sort_rows(-cells))
         exact = None if self.distribution == "monte-carlo" else _enumerate_squares(rows)
         if exact is not None:
@@ -665,9 +667,9 @@ def permutes_by_default(n: int, k: int) -> bool:
 
 @lru_cache(maxsize=64)
 def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[np.int64], FloatArray] | None:
-    """Return the possible sums of squares of S in ascending order, and their upper tail probabilities.
+    """Return the possible values of the sum of squares of S, and their upper tail probabilities.
 
-    Return None if there are too many possible sums.
+    The values are in ascending order. Return None if there are too many of them.
     """
     sums = np.array(rows[:1], dtype=np.int64)
     chances: FloatArray = np.ones(1)
@@ -694,7 +696,7 @@ def _enumerate_squares(rows: tuple[tuple[int, ...], ...]) -> tuple[npt.NDArray[n
 
 @lru_cache(maxsize=16)
 def _draw_squares(rows: tuple[tuple[int, ...], ...], resamples: int, seed: int) -> npt.NDArray[np.int64]:
-    """Draw random permutations within data sets and return their sums of squares of S in ascending order."""
+    """Draw random permutations within data sets, and return the sorted sums of squares of S."""
     cells, generator = np.array(rows, dtype=np.int64), np.random.default_rng(seed)
     chunk = max(1, _CHUNK_CELLS // cells.size)
     drawn = []
@@ -745,7 +747,7 @@ def _build_rank_outcome(
 def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p: float) -> Effect:
     """Compute Kendall's W as the effect of a test.
 
-    The interval is based on the Friedman test. It is omitted if the two tests disagree on significance.
+    The interval is based on the Friedman test. It is omitted if `test` and the Friedman test disagree on significance.
     """
     is_friedman = test in ("friedman", "iman_davenport")
     effect = compute_concordance(table, better, p if is_friedman else None)
@@ -758,7 +760,7 @@ def _compute_concordance_beside(test: str, table: ScoreTable, better: Better, p:
 
 
 def compute_concordance(table: ScoreTable, better: Better, p_value: float | None, level: float = 0.95) -> Effect:
-    """Compute Kendall's W, which measures how well the data sets agree on the order of the learners.
+    """Compute Kendall's W: how well the data sets agree on the order of the learners.
 
     W is 0 if all mean ranks are equal, and 1 if all data sets rank the learners in the same way. The interval excludes zero if
     and only if `p_value` is below 1 - level. If `p_value` is None, the p-value of the F test is used.
@@ -782,7 +784,7 @@ def compute_concordance(table: ScoreTable, better: Better, p_value: float | None
 
 
 def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
-    """Compute jackknife limits of the mean rank correlation between data sets, using Fisher's z.
+    """Compute jackknife limits for the mean rank correlation between data sets (Fisher's z).
 
     Return an empty tuple if the limits are undefined.
     """
@@ -825,7 +827,7 @@ def compute_eta_squared(f: float, n: int, k: int, p_value: float | None = None, 
 
 
 def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
-    """Compute limits of the explained proportion, lambda / (lambda + N (k - 1)).
+    """Compute confidence limits for the explained proportion, lambda / (lambda + N (k - 1)).
 
     Here, lambda is the noncentrality parameter of the F distribution.
     """
@@ -836,11 +838,12 @@ def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[f
 def _match_test(
     limits: tuple[float, float], f: float, shape: tuple[int, int], p_value: float | None, level: float
 ) -> tuple[float, float]:
-    """Adjust the limits of the explained proportion so that they exclude zero if and only if p is below 1 - level.
+    """Adjust the interval of the explained proportion to the p-value.
 
-    A proportion cannot be negative, so the test of zero is one-sided. Proportions below 1 / (N + 1) are therefore excluded by
-    one-sided tests. If the learners do not differ, the mean of W is approximately this value. Larger proportions are excluded
-    by two-sided tests. Each test has a type I error of 1 - level, so the interval has the confidence level `level`.
+    The interval excludes zero if and only if p is below 1 - level. A proportion cannot be negative, so the test of zero is
+    one-sided. Proportions below 1 / (N + 1) are therefore excluded by one-sided tests. If the learners do not differ, the mean
+    of W is approximately this value. Larger proportions are excluded by two-sided tests. Each test has a type I error of 1 -
+    level, so the interval has the confidence level `level`.
     """
     from scipy.optimize import brentq
     from scipy.special import fdtrc, ncfdtr

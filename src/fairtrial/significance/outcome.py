@@ -34,7 +34,7 @@ class Effect:
     level : float, default 0.95
         Confidence level of the interval.
     note : str
-        Magnitude according to a published convention, type of interval, or the reason why a value is undefined.
+        A remark: the magnitude by a published convention, the type of interval, or why a value is undefined.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Outcome:
     resamples : int or None
         Number of random resamples or permutations; None if the test does not use any.
     undefined_resamples : int
-        Number of resamples or permutations in which the measure is undefined.
+        Number of resamples or permutations for which the measure is undefined.
 
     Examples
     --------

@@ -82,7 +82,8 @@ def permutation_test(
         Cluster of each row, e.g. the patient. All rows of a cluster are swapped together.
     stop_after : int, optional
         Stop as soon as this many random swaps yield a difference at least as extreme as the observed one (Besag & Clifford
-        1991). Then p is `stop_after` divided by the number of swaps. This saves time if the difference is far from significant.
+        1991). The p-value is then `stop_after` divided by the number of swaps. Stopping early saves time if the difference is
+        far from significant.
     **params : object
         Further parameters of the measure.
 
@@ -156,7 +157,7 @@ def label_permutation(
     seed: int = 0,
     **options: Any,
 ) -> Outcome:
-    """Test whether a learner scores better on the true labels than on randomly permuted labels.
+    """Test whether a learner scores better with the true labels than with permuted labels.
 
     The whole cross-validation is repeated with permuted labels. The one-sided p-value is (1 + count) / (1 + resamples), where
     count is the number of permutations with at least as good a score.
@@ -183,7 +184,7 @@ def label_permutation(
     Returns
     -------
     Outcome
-        The statistic is the cross-validated score. The effect is its difference from the mean score on permuted labels.
+        The statistic is the cross-validated score. The effect is this score minus the mean score with permuted labels.
 
     Examples
     --------
@@ -262,7 +263,7 @@ class Swaps(Protocol):
 class PermutationResult(NamedTuple):
     """Result of a permutation test.
 
-    The fields are the p-value, whether the p-value is exact, the number of swaps, and the number of undefined differences.
+    `is_exact` indicates whether all swaps were enumerated.
     """
 
     p_value: float
@@ -275,9 +276,9 @@ class PermutationResult(NamedTuple):
 class LabelSwaps:
     """Swaps of predicted labels.
 
-    The swapped units are rows or clusters. Unweighted rows with the same true label and the same two predictions are of the
-    same kind. Each weighted row or cluster is a kind of its own. `tables` contains the confusion matrices of the two models,
-    and `sizes` contains the number of units of each kind. For each kind, `moves` contains the change in the first matrix if one
+    The swapped units are rows or clusters. All unweighted rows with the same true label and the same two predictions are of one
+    kind. Each weighted row or cluster is a separate kind. `tables` contains the confusion matrices of the two models, and
+    `sizes` contains the number of units of each kind. For each kind, `moves` contains the change in the first matrix if one
     such unit is swapped.
     """
 
@@ -293,7 +294,7 @@ class LabelSwaps:
     def from_rows(
         cls, measure: LabelMeasure, params: dict[str, Any], rows: LabelRows, clusters: IntArray | None = None
     ) -> LabelSwaps:
-        """Build swaps from rows that contain the predictions of the first model, followed by those of the second model."""
+        """Build swaps from the rows of the first model, followed by those of the second model."""
         n, k = len(rows.true) // 2, len(rows.classes)
         cells, weights = rows.true * k + rows.predicted, rows.weights
         first, second = cells[:n], cells[n:]
@@ -319,7 +320,7 @@ class LabelSwaps:
     def from_counts(
         cls, measure: LabelMeasure, labels: tuple[Any, ...], positive: int | None, counts: FloatArray
     ) -> LabelSwaps:
-        """Build swaps from counts of rows by true label, first predicted label and second predicted label."""
+        """Build swaps from row counts, indexed by true label and the labels predicted by each model."""
         k = len(labels)
         true, first, second = np.nonzero(counts)
         sizes, identity = counts[true, first, second], np.eye(k * k)
@@ -377,7 +378,7 @@ class LabelSwaps:
 
 @dataclass(frozen=True)
 class RowSwaps:
-    """Swaps of scores, probabilities or numbers, encoded as weights of the rows of both models."""
+    """Swaps of predicted scores, probabilities or numbers, encoded as row weights."""
 
     measure: Measure
     params: dict[str, Any]
@@ -446,7 +447,7 @@ def _compute_difference(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _count_draws(swapped: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return the weights (0 or 1) of all rows for the first and for the second model after each swap."""
+    """Return row weights of 0 or 1 for each swap, separately for the first and the second model."""
     first = np.concatenate([~swapped, swapped], axis=1).astype(np.uint8)
     return first, np.asarray(1 - first)
 

@@ -1,17 +1,17 @@
 """Post-hoc comparisons of learners: all pairs, or each learner with a control, with adjusted p-values.
 
-The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if exactly these pairs can be
-equal at the same time. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value
-of a pair is the largest |I| min p(I) over the exhaustive sets I that contain the pair. Enumerating these Bell(k) - 1 sets is
-feasible for up to about 9 learners. For more learners, let v be the smallest p-value of I. The blocks of I are cliques in the
-graph of pairs with p >= v. For each pair of learners, the procedure needs the partition into cliques that has the most pairs
-and in which both learners share a block. Dynamic programming over subsets of learners finds these partitions for all pairs at
-once.
+The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if exactly these pairs can be equal
+at the same time. Such a set consists of the pairs within the blocks of a partition of the learners. The adjusted p-value of a
+pair is the largest |I| min p(I) over the exhaustive sets I that contain the pair. Enumerating these Bell(k) - 1 sets is
+feasible for up to about 9 learners. For more learners, let v be the smallest p-value of I. The blocks of I are then cliques in
+the graph of pairs with p >= v. For each pair and each v, the procedure needs a partition into such cliques in which both
+learners share a block. Of these partitions, it needs the one with the most pairs. Dynamic programming over subsets of learners
+finds it for all pairs at once.
 
-With few data sets, the p-value of a pair is exact: it is computed from all swaps of the two learners. A swap on a data set
-changes only the sign of the difference between their ranks, regardless of the other learners. For the hypothesis that all
-learners are equal, the Shaffer and Bergmann-Hommel procedures then use the omnibus permutation test instead of the smallest
-p-value (closed testing).
+With few data sets, the p-value of a pair is exact: it is computed from all swaps of the two learners. Swapping two learners on
+a data set changes only the sign of the difference between their ranks, regardless of the other learners. For the hypothesis
+that all learners are equal, the Shaffer and Bergmann-Hommel procedures then use the omnibus permutation test instead of the
+smallest p-value (closed testing).
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2
 def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> FloatArray:
     """Adjust the p-values of all pairs of learners, using Shaffer's static procedure (1986).
 
-    The procedure modifies the Holm procedure: it multiplies each p-value by the largest number of hypotheses that can still be
-    true at the same time. For example, if one pair of three learners differs, at least one other pair must differ, too. The
+    The procedure modifies that of Holm. It multiplies each p-value by the largest number of hypotheses that can still be true
+    at the same time. For example, if one pair of three learners differs, at least one other pair must differ, too. The
     procedure is valid under any dependence and is never less powerful than Holm.
 
     Parameters
@@ -69,8 +69,9 @@ def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Float
     p_values : array-like of shape (k (k - 1) / 2,)
         Raw p-values of all pairs of k learners.
     p_overall : float, optional
-        p-value of a test of the hypothesis that all learners are equal. If given, this test decides on that hypothesis, so the
-        smallest p-value is multiplied by a smaller number. No adjusted p-value is then smaller than `p_overall`.
+        p-value of an omnibus test, i.e. of the hypothesis that all learners are equal. If given, the omnibus test decides on
+        this hypothesis, so the smallest p-value is multiplied by a smaller number. No adjusted p-value is then smaller than
+        `p_overall`.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def shaffer(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Float
 
 
 def _bound_by_overall(p: FloatArray, p_overall: float | None) -> FloatArray:
-    """Return lower bounds for the adjusted p-values."""
+    """Return lower bounds for adjusted p-values: the raw p-values or, if larger, `p_overall`."""
     return p if p_overall is None else np.maximum(p, check_p_values([p_overall])[0])
 
 
@@ -138,8 +139,8 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
         Raw p-values of all pairs of k learners, 2 <= k <= 16, in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ... This is the
         order of `itertools.combinations` and of SciPy's `squareform`.
     p_overall : float, optional
-        p-value of a test of the hypothesis that all learners are equal. If given, this test, instead of the smallest p-value,
-        decides on that hypothesis. No adjusted p-value is then smaller than `p_overall`.
+        p-value of an omnibus test, i.e. of the hypothesis that all learners are equal. If given, the omnibus test decides on
+        this hypothesis instead of the smallest p-value. No adjusted p-value is then smaller than `p_overall`.
 
     Returns
     -------
@@ -148,8 +149,8 @@ def bergmann(p_values: npt.ArrayLike, *, p_overall: float | None = None) -> Floa
 
     Notes
     -----
-    A pair with a larger raw p-value can have a smaller adjusted p-value. In the example, this is the case for the third and the
-    fourth pair.
+    A pair with a larger raw p-value can have a smaller adjusted p-value. In the example, the third and the fourth pair show
+    this effect.
 
     Examples
     --------
@@ -235,14 +236,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PostHoc:
-    """All comparisons of a post-hoc procedure.
+    """The results of a post-hoc procedure: all comparisons of learners.
 
     Attributes
     ----------
     method : str
         Name of the procedure, such as "holm".
     omnibus : str
-        Test that determines what is compared, such as "friedman" for mean ranks.
+        Omnibus test that matches the comparisons, such as "friedman" for mean ranks.
     alpha : float
         Significance level.
     n : int
@@ -289,7 +290,7 @@ class PostHoc:
 
     @property
     def pair_test(self) -> str:
-        """Display name of the test that yields the raw p-value of each pair."""
+        """Display name of the test that yields the raw p-values."""
         if self.omnibus == "anova":
             return "t test with the error of the ANOVA"
         if self.omnibus not in _RANK_OMNIBUS:
@@ -397,8 +398,8 @@ def posthoc(
     better : {"max", "min"}, default "max"
         Whether larger or smaller scores are better.
     omnibus : {"friedman", "aligned", "quade", "anova"}, optional
-        What is compared. "anova" compares mean scores by t statistics with a pooled error. The other values compare mean ranks
-        by z statistics. Default: "anova" for "tukey" and "dunnett", otherwise "friedman".
+        Quantity to compare. "anova" compares mean scores, using t statistics with a pooled error. The other values compare mean
+        ranks, using z statistics. Default: "anova" for "tukey" and "dunnett", otherwise "friedman".
     alpha : float, default 0.05
         Significance level.
     distribution : {"auto", "exact", "asymptotic"}, default "auto"
@@ -475,7 +476,7 @@ def posthoc(
 
 @dataclass(frozen=True)
 class _ExactPairs:
-    """Exact p-values of the pairs, the overall p-value, and the number of data sets on which each pair differs."""
+    """Exact p-values of the pairs, and the p-value of the exact omnibus test."""
 
     p_raw: FloatArray
     p_overall: float
@@ -497,13 +498,13 @@ def _build_exact_pairs(
 ) -> _ExactPairs | None:
     """Compute exact p-values of pairs by swapping the two learners on each data set.
 
-    Return None if p-values are asymptotic by default.
+    Return None if the p-values are to be asymptotic.
     """
     if distribution == "auto" and not omnibus_tests.permutes_by_default(*table.shape):
         return None
     rank_scores = RANKINGS[omnibus](table, better)
     differences = (rank_scores.cells[:, pairs[0]] - rank_scores.cells[:, pairs[1]]).T
-    # The overall test is permuted even if "exact" is requested for a table with too many orders.
+    # If "exact" is requested for a table with too many orders, the overall p-value is still a permutation p-value.
     n, k = table.shape
     plan = omnibus_tests.PermutationPlan("auto" if omnibus_tests.permutes_by_default(n, k) else "monte-carlo")
     overall = plan.compute_p(rank_scores.cells)
@@ -513,7 +514,7 @@ def _build_exact_pairs(
 
 
 def compute_needed_datasets(method: str, k: int, alpha: float, n_pairs: int) -> int:
-    """Compute the smallest number of data sets for which exact p-values of pairs can be significant.
+    """Compute the smallest number of data sets for which exact p-values can be significant.
 
     >>> compute_needed_datasets("bergmann", 3, 0.05, 3), compute_needed_datasets("holm", 3, 0.05, 3)
     (6, 7)
@@ -535,7 +536,7 @@ def list_adjustment_caveats(method: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class _LearnerMeans:
-    """Means and sums of the learners, with the standard error of a difference between sums and its degrees of freedom."""
+    """Means and sums of scores or rank scores, and the standard error of a difference in sums."""
 
     means: FloatArray
     sums: FloatArray
@@ -544,7 +545,7 @@ class _LearnerMeans:
     df: float
 
     def compute_statistics(self, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> FloatArray:
-        # Without variation, all sums are equal, and the statistic is undefined.
+        # If the scores do not vary, all sums are equal, and the statistic is undefined.
         return np.asarray((self.sums[first] - self.sums[second]) / (self.error or np.nan))
 
     def compute_p_values(self, statistic: FloatArray) -> FloatArray:
@@ -687,7 +688,7 @@ def _compute_normal_density(x: FloatArray) -> FloatArray:
 
 
 def _average_over_sd(compute_tail: Callable[[FloatArray], FloatArray], q: FloatArray, df: float) -> FloatArray:
-    """Average tail(q s) over the distribution of s, an estimate of a standard deviation of 1 with df degrees of freedom."""
+    """Average tail(q s) over s, an estimate of a standard deviation of 1."""
     if np.isinf(df):
         return compute_tail(q)
     reach = np.sqrt(40 / df)

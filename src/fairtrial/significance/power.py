@@ -1,4 +1,4 @@
-"""Power analysis: what a study of a given size can detect, and how large a study must be."""
+"""Power analysis: smallest detectable difference and required number of cases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TESTS: tuple[Test, ...] = ("wilcoxon", "paired_t", "mcnemar", "proportions")
 # Asymptotic efficiency of the Wilcoxon test relative to the t test for normal differences.
 _EFFICIENCY = 3 / np.pi
 _LARGEST = 10**9
-# Up to these numbers of cases, the power of the Wilcoxon test is simulated and that of the McNemar test is enumerated.
+# Largest numbers of cases for which the power of the Wilcoxon test is simulated and that of the McNemar test is enumerated.
 _MAX_SIMULATED, _MAX_ENUMERATED = 30, 10_000
 # Number of pairwise means of differences per simulation. With 30 differences, this yields 21,500 samples. The standard error of
 # the power is then at most 0.0034.
@@ -165,7 +165,7 @@ def power(
     The power of the t test is computed from the noncentral t distribution. The power of the exact Wilcoxon test is simulated
     for up to 30 data sets. At least 21,500 samples are drawn with a fixed seed, so the standard error is at most 0.0034. The
     power is exact if a significant result requires that all differences have the same sign, e.g. for 6 data sets at 5 %. For
-    more than 30 data sets, it is computed as the power of the t test with 3/pi times n data sets. This factor is the asymptotic
+    more than 30 data sets, the power is that of the t test with 3/pi times as many data sets. This factor is the asymptotic
     relative efficiency of the Wilcoxon test for normal differences. The power of the McNemar test (mid-p) is computed by
     enumeration for up to 10,000 test cases. For more test cases, the normal approximation of Connor (1987) is used. `n_needed`
     is the smallest n for which the power, computed in the same way, reaches the target.
@@ -241,9 +241,9 @@ def _check_finite_difference(difference: float) -> float:
 def _build_power_curve(
     test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
 ) -> tuple[PowerCurve, PowerCurve, float]:
-    """Build a function that computes the power of a test from n and the difference.
+    """Build a function that computes the power of a test from n and a difference.
 
-    Return this function, an approximation of it, and the largest possible difference.
+    Return this function, a fast approximation of it, and the largest possible difference.
     """
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
@@ -304,7 +304,7 @@ def _compute_t_power(n: float, effect: float, alpha: float, efficiency: float) -
 
 
 def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -> tuple[float, float]:
-    """Compute the probability that the t test rejects in the upper tail, and in the lower tail."""
+    """Return the probabilities that the t test rejects in the upper and lower tails."""
     from scipy.special import nctdtr, stdtrit
 
     # With so few data sets, no result of the exact rank test can be significant.
@@ -319,12 +319,12 @@ def _compute_t_tails(n: float, effect: float, alpha: float, efficiency: float) -
 
 
 def _compute_wilcoxon_power(n: int, effect: float, alpha: float) -> float:
-    """Compute the power of the exact Wilcoxon test for normal differences with mean `effect` and variance 1."""
+    """Compute the power of the exact Wilcoxon test for normal differences with variance 1."""
     return sum(_compute_wilcoxon_tails(n, effect, alpha))
 
 
 def _compute_wilcoxon_tails(n: int, effect: float, alpha: float) -> tuple[float, float]:
-    """Compute the probability that the Wilcoxon test rejects in the upper tail, and in the lower tail."""
+    """Return the probabilities that the Wilcoxon test rejects in the upper and lower tails."""
     from scipy.special import ndtr
 
     critical = _find_wilcoxon_critical(n, alpha)
@@ -349,10 +349,10 @@ def _find_wilcoxon_critical(n: int, alpha: float) -> int:
 
 @lru_cache(maxsize=64)
 def _simulate_wilcoxon_thresholds(n: int, critical: int) -> npt.NDArray[np.float64]:
-    """Simulate the shifts at which R+ becomes significant for samples of n standard normal differences.
+    """Simulate the shifts at which R+ becomes significant for n standard normal differences.
 
-    The shifts are sorted. R+ equals the number of pairs of differences with a positive mean. Each difference is also paired
-    with itself. R+ is therefore at least `critical` if the `critical`-th largest mean is positive.
+    The shifts are sorted. R+ is the number of pairs of differences with a positive mean, if each difference is also paired with
+    itself. R+ is therefore at least `critical` if the `critical`-th largest mean is positive.
     """
     generator, means = np.random.default_rng(0), n * (n + 1) // 2
     first, second = np.triu_indices(n)
@@ -401,7 +401,7 @@ def _list_mcnemar_critical(alpha: float, largest: int) -> npt.NDArray[np.int64]:
 
 
 def _find_mcnemar_critical(n: int, alpha: float) -> npt.NDArray[np.int64]:
-    """Find the largest significant value of the smaller count for each number of discordant cases up to n.
+    """Find the largest significant value of the smaller discordant count for totals up to n.
 
     The value is -1 if no count is significant.
     """

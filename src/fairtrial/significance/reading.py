@@ -1,4 +1,4 @@
-"""Read scores in wide or tidy form from a file, a frame or a matrix, with or without repeats and folds."""
+"""Read scores in wide or tidy form from a file, a data frame or a matrix."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def _read_text_columns(path: Path) -> ScoreColumns:
 
 
 def read_columns_frame(source: Any) -> ScoreColumns:
-    """Read the columns of a frame or matrix. Index levels with known names become columns."""
+    """Read the columns of a data frame or matrix. Index levels with known names become columns."""
     import pandas as pd
 
     frame = to_pandas(source)
@@ -277,13 +277,13 @@ def read_scores(
     measure: str | None = None,
     rows: Literal["datasets", "folds", "seeds"] | None = None,
 ) -> Scores:
-    """Read scores of several learners from a file, a frame or a matrix.
+    """Read scores of several learners from a file, a data frame or a matrix.
 
     The layout is detected automatically, and the attribute `guesses` of the result describes it:
 
     - A wide table has one row per data set and one column per learner. The names of the data sets are in a column `dataset`, in
-      the first column, or in the index of a frame. If there is a column `repeat` or `fold`, or if the rows are named fold 1,
-      fold 2 ..., each row is one split. If the rows have no names, `rows` must state what they represent.
+      the first column, or in the index of a data frame. Each row is one split if there is a column `repeat` or `fold`, or if
+      the rows are named fold 1, fold 2 and so on. If the rows have no names, `rows` must state what they represent.
     - A tidy table has one row per score, with columns `learner` and `value` (or `score`, or the name of a measure). The columns
       `dataset`, `repeat`, `fold` and `measure` are optional.
 
@@ -387,7 +387,7 @@ def _find_true_labels(raw: ScoreColumns, roles: dict[str, int]) -> str | None:
 _ROW_KINDS = ("datasets", "folds", "seeds")
 
 
-# Patterns of row and column names in lower case, with words separated by one space. Only the first pattern is unambiguous.
+# Patterns of row and column names in lower case, with words separated by one space.
 _SUMMARY_NAME = re.compile(
     r"((overall|grand|arithmetic|geometric|total) )?"
     r"(averages?|avg|means?|medians?|mittelwert|durchschnitt|ø|std|stdev|stddev|standard deviation|variance)"
@@ -414,7 +414,7 @@ def _normalise_words(name: str) -> str:
 
 
 def _drop_summary_rows(raw: ScoreColumns, roles: dict[str, int]) -> tuple[ScoreColumns, tuple[Finding, ...]]:
-    """Drop rows that summarize the others (e.g. means or mean ranks), recognized by their names or values."""
+    """Drop rows that summarize the other rows, e.g. means or mean ranks."""
     label_columns = {i for role, i in roles.items() if role in ("dataset", "repeat", "fold")}
     label_columns |= set() if 0 in roles.values() else {0}
     labels = [[raw.columns[i][row] for i in label_columns] for row in range(len(raw.index))]
@@ -437,7 +437,7 @@ def _drop_summary_rows(raw: ScoreColumns, roles: dict[str, int]) -> tuple[ScoreC
 
 
 def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_columns: Container[int]) -> bool:
-    """Return whether the numbers of a row are the mean, median, sum, spread, extremes or mean ranks of the other rows."""
+    """Return whether the numbers of a row are aggregates of the other rows, such as means."""
     columns = [i for i in range(len(raw.names)) if i not in label_columns]
     values = [raw.select_rows([*others, row]).read_finite(i) for i in columns]
     if len(others) < 2 or len(columns) < 2 or any(column is None for column in values):
@@ -447,7 +447,7 @@ def _summarizes_rows(raw: ScoreColumns, row: int, others: Sequence[int], label_c
 
 
 def _is_aggregate(table: FloatArray, values: FloatArray, cells: Sequence[Any]) -> bool:
-    """Return whether `values` are, up to rounding, an aggregate or the mean rank of each row of a table."""
+    """Return whether `values` are the means, other aggregates or mean ranks of the table rows."""
     tolerance = np.array([0.5 * 10.0 ** -_count_decimals(cell) for cell in cells]) * (1 + 1e-6)
     ranks = rank_values(table.T)
     k = len(table)
@@ -465,7 +465,7 @@ def _count_decimals(cell: Any) -> int:
 
 
 def _find_unused_columns(raw: ScoreColumns, learners: Sequence[int]) -> dict[int, str]:
-    """Find numeric columns that cannot be scores of a learner, each with the kind of finding that explains why."""
+    """Map numeric columns that cannot be scores to the kind of finding that explains why."""
     numbers = {i: values for i in learners if (values := raw.read_finite(i)) is not None}
     words = {i: _normalise_words(raw.names[i].replace("#", "n ")) for i in numbers}
     is_proportion = {
@@ -540,7 +540,7 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int], rows: str | None) -> Sc
         splits = tuple((_ONLY_DATA_SET, *((label, 1) if role == "repeat" else (1, label))) for label in labels)
         _check_unique(role, labels)
         return Scores(_stack_columns(raw, learners), splits, learner_names, tuple(guesses), exclusions=exclusions)
-    # The row numbers of a shuffled or joined frame do not name data sets.
+    # The row numbers of a shuffled or joined data frame do not name data sets.
     is_single_dataset = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
     datasets = (
         raw.read_labels(names, "data set")
@@ -587,7 +587,7 @@ def _has_no_row_names(raw: ScoreColumns, names: int | None, labels: Sequence[str
 
 
 def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, Finding]:
-    """Find the column of data set names (None if the index contains them), and describe the layout."""
+    """Find the column of data set names (None: the index), and describe the layout."""
     if "dataset" in roles:
         return roles["dataset"], Finding.of("wide_table", column=raw.names[roles["dataset"]])
     unknown = 0 not in roles.values()
@@ -602,7 +602,7 @@ def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -
 
 
 def _read_split_labels(raw: ScoreColumns, keys: dict[str, int], role: str) -> list[Hashable]:
-    """Read the labels of repeats or folds. If all labels are whole numbers, convert them to integers."""
+    """Read the labels of repeats or folds. Convert them to integers if all are whole numbers."""
     if role not in keys:
         return [1] * len(raw.index)
     labels = raw.read_labels(keys[role], role)

@@ -196,8 +196,8 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     Outcome
         The effect and its interval are those of `five_by_two_t`. The F test does not show which learner is better. `details`
         contains `t`, the mean difference divided by the standard deviation of a single difference, and `p_direction`, the
-        p-value of `t`. The interval excludes zero if and only if `p_direction` is below 1 - level. Only then can one learner be
-        called better.
+        p-value of `t`. The interval excludes zero if and only if `p_direction` is below 1 - level. If the interval contains
+        zero, neither learner can be called better.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
 @dataclass(frozen=True)
 class _Pivot:
-    """Numerator and denominator of a t statistic. The interval is centred at `centre`, by default at the numerator."""
+    """Numerator and denominator of a t statistic, and the centre of the interval."""
 
     numerator: float
     error: float
@@ -294,7 +294,7 @@ def _compute_error(d: FloatArray, factor: float) -> float:
 
 
 def _compute_repeat_variances(d: FloatArray) -> FloatArray:
-    """Compute Dietterich's variance of each repeat, based on the deviations of both folds from their mean."""
+    """Compute Dietterich's variance of the two differences in each repeat."""
     return np.asarray((d[:, 0] - d[:, 1]) ** 2 / 2)
 
 

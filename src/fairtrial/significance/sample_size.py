@@ -1,4 +1,4 @@
-"""Sample size: how many rows or data sets are needed for a precise interval or for a decision."""
+"""Sample size: how many rows or data sets an interval or a decision needs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RATES = (*_ALL_ROWS, *_POSITIVE_ROWS, *_NEGATIVE_ROWS)
 """Measures that are proportions of all rows, of positive rows or of negative rows."""
 
 _LARGEST = 10**9
-# Number of quantiles of the standard normal distribution that represent a normal linear predictor.
+# Number of standard normal quantiles that represent the distribution of a linear predictor.
 _QUANTILES = 4000
 _MIN_PILOT_DATASETS = 3
 
@@ -71,9 +71,9 @@ class SampleSize:
     unit : str
         What `n` counts: "row" or "data set".
     positives, negatives : int or None
-        Number of rows of each class, if the method depends on it.
+        Number of rows of each class; None if the method does not use it.
     clusters : int or None
-        Number of clusters that contain the rows, if rows are clustered.
+        Number of clusters that contain the rows; None if rows are not clustered.
     n_exact : float
         Number of rows or data sets according to the formula, before rounding up.
     power : float
@@ -195,10 +195,10 @@ def plan_interval(
     measure : str
         "accuracy", "error_rate", "recall", "fnr", "specificity", "fpr", "auc" or "calibration_slope".
     width : float
-        Upper minus lower limit, i.e. twice the half-width.
+        Width of the interval, i.e. upper minus lower confidence limit.
     expected : float, optional
-        Expected value. Default: 0.5 for proportions, which is the worst case, and 1 for the calibration slope. Required for
-        "auc".
+        Expected value of the measure. Default: 0.5 for proportions, which is the worst case, and 1 for the calibration slope.
+        Required for "auc".
     level : float, default 0.95
         Confidence level.
     method : {"wilson", "normal", "obuchowski", "hanley-mcneil"}, optional
@@ -212,7 +212,7 @@ def plan_interval(
         Logits of predicted probabilities, e.g. from a pilot study (only for the calibration slope). They replace `auc` and
         `prevalence`.
     design_effect : float, default 1
-        Factor by which clustering increases the variance.
+        Factor by which clusters of dependent rows increase the variance.
 
     Returns
     -------
@@ -220,18 +220,18 @@ def plan_interval(
 
     Notes
     -----
-    The width is that of the interval that results if the estimate equals the expected value. The interval is the Wilson
-    interval (1927), or the estimate plus and minus z standard errors.
+    `n` is computed for an estimate that equals the expected value. The interval is the Wilson interval (1927), or the estimate
+    plus or minus z standard errors.
 
-    The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. Here,
-    A = 1.414 z(AUC), z is the quantile function of the standard normal distribution, and k is the number of negative rows per
-    positive row (Obuchowski, Lieber & Wians 2004, formula 3). With "hanley-mcneil", the variance of Hanley and McNeil (1982)
-    is used instead.
+    The variance of an AUC is 0.0099 exp(-A^2 / 2) ((5 A^2 + 8) + (A^2 + 8) / k), divided by the number of positive rows. This
+    is formula 3 of Obuchowski, Lieber & Wians (2004), where A = 1.414 z(AUC). Here, z is the standard normal quantile function,
+    and k is the number of negative rows per positive row. With "hanley-mcneil", the variance of Hanley and McNeil (1982) is
+    used instead.
 
     The standard error of a calibration slope is sqrt(Ia / (Ia Ib - Iab^2) / n) (Riley et al. 2021). Ia, Iab and Ib are the
     means of w, w L and w L^2. Here, L is the linear predictor, w = p (1 - p), and logit(p) = expected * L. Without
     `linear_predictor`, L is assumed to be calibrated and normal in each class. Its standard deviation within each class is then
-    s = sqrt(2) z(AUC), and its class means are logit(prevalence) plus and minus s^2 / 2.
+    s = sqrt(2) z(AUC), and its class means are logit(prevalence) plus or minus s^2 / 2.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def _choose_method(method: str | None, options: Sequence[str], measure: str) -> 
 
 
 def _scale_by_class(name: str, n_class: float, prevalence: float | None) -> tuple[float, float | None]:
-    """Return the total number of rows and the prevalence, given the number of rows on which a proportion is based."""
+    """Return the total number of rows and the prevalence, given the rows for a proportion."""
     if name in _ALL_ROWS:
         return n_class, prevalence
     if name not in RATES:
@@ -365,10 +365,10 @@ def _find_smallest(is_enough: Callable[[int], bool]) -> int:
 
 
 def compute_obuchowski_variance(auc: float, ratio: float) -> float:
-    """Compute the variance of a binormal AUC, times the number of positive rows (Obuchowski et al. 2004, formula 3).
+    """Compute the variance of a binormal AUC times the number of positive rows.
 
-    `ratio` is the number of negative rows per positive row. The rounded constants are those of the paper and of pROC. For
-    normal scores with equal variances, the exact constant is 1 / (32 pi) instead of 0.0099.
+    `ratio` is the number of negative rows per positive row. The rounded constants are those of formula 3 of Obuchowski et al.
+    (2004) and of pROC. For normal scores with equal variances, the exact constant is 1 / (32 pi) instead of 0.0099.
 
     >>> round(compute_obuchowski_variance(0.8, 1.0), 4)
     0.1195
@@ -525,7 +525,7 @@ def plan_auc_test(
 
 
 def _compute_test_variances(auc: float, second: float | None, ratio: float, correlation: float) -> tuple[float, float]:
-    """Compute the variances of the difference under both hypotheses, times the number of positive rows."""
+    """Return the variances under both hypotheses, each times the number of positive rows."""
     if second is None:
         return 0.0792 * (1 + 1 / ratio), compute_obuchowski_variance(auc, ratio)
     (var_a, *terms_a), (var_b, *terms_b) = (_compute_binormal_terms(value, ratio) for value in (auc, second))
@@ -541,7 +541,7 @@ def _compute_test_variances(auc: float, second: float | None, ratio: float, corr
 
 
 def _compute_binormal_terms(auc: float, ratio: float) -> tuple[float, float, float, float]:
-    """Compute the variance of a binormal AUC, times the number of positive rows, and the terms A, f and g (table 1)."""
+    """Return the scaled variance of a binormal AUC and its terms (Obuchowski & McClish 1997)."""
     from scipy.special import ndtri
 
     a = math.sqrt(2) * float(ndtri(auc))
@@ -603,7 +603,7 @@ def plan_margin(
 
     Notes
     -----
-    The power for equivalence is P(lower limit passes) + P(upper limit passes) - 1. This formula is exact if the two tests
+    The power for equivalence is P(lower limit > -margin) + P(upper limit < margin) - 1. This formula is exact if the two tests
     cannot both fail. Otherwise, it is a lower bound.
 
     Examples
@@ -676,7 +676,8 @@ def plan_datasets(
     margin : float
         The largest loss that does not matter. It must be greater than 0.
     candidate, baseline : str, optional
-        The new and the old learner. If there are only two learners, the first is the candidate by default.
+        The new and the old learner. By default, if there are only two learners, the first is the candidate and the second is
+        the baseline.
     measure : str, optional
         Measure of the scores. It determines the direction, and selects the scores if there are several measures.
     better : {"max", "min"}, optional
@@ -737,7 +738,7 @@ def _choose_learners(names: Sequence[str], candidate: str | None, baseline: str 
 
 
 def check_true_difference(difference: float, margin: float, equivalent: bool) -> None:
-    """Check that the true difference is within the margin, because otherwise no number of rows would suffice."""
+    """Check that the true difference is within the margin; otherwise no sample suffices."""
     _check.check_number("difference", difference)
     if not difference > -margin:
         raise InputError(f"difference must be above -{margin:g}, got {difference:g}: no number of rows shows non-inferiority")
@@ -756,7 +757,7 @@ def describe_margin_answer(
 
 
 def _read_row_variance(discordant: float | None, standard_error: float | None, n: int | None, difference: float) -> float:
-    """Return the variance of the difference for a single row."""
+    """Return the variance of the difference, multiplied by the number of rows."""
     if discordant is not None:
         _check.check_proportion("discordant", discordant)
         if discordant <= abs(difference):
@@ -774,14 +775,14 @@ def compute_margin_power(
 ) -> float:
     """Compute the power of a decision at a margin.
 
-    `one_sided_power` returns the power of a one-sided test, given the distance of the true difference from the margin.
+    `one_sided_power` computes the power of a one-sided test from the distance between the true difference and the margin.
     """
     lower = one_sided_power(margin + difference)
     return lower if not equivalent else max(0.0, lower + one_sided_power(margin - difference) - 1)
 
 
 def solve_margin(margin: float, variance: float, difference: float, power: float, alpha: float, equivalent: bool) -> float:
-    """Compute the number of rows for a decision at a margin, given the variance of the difference for a single row."""
+    """Compute the number of rows for a decision at a margin. `variance` applies to a single row."""
     from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
 
@@ -808,7 +809,7 @@ def _plan_datasets(
     alpha: float,
     equivalent: bool,
 ) -> tuple[float, float]:
-    """Find the smallest number of data sets with which the power is reached, and the power with this number."""
+    """Find the smallest number of data sets that reaches the desired power, and its power."""
 
     def compute_power(n: float, size: float, is_approximate: bool = False) -> float:
         del size

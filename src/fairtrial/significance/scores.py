@@ -36,7 +36,7 @@ MAX_EXACT_WILCOXON = 500
 # Up to this many values, comparing all pairs is faster than sorting.
 _FEW_VALUES = 20
 
-# Numbers are rounded only if the absolute exponent of their scale is below this limit. Beyond it, rounding would overflow.
+# Numbers are not rounded if the absolute exponent of their scale reaches this limit, because rounding would overflow.
 _ROUNDABLE = 280
 
 
@@ -69,7 +69,7 @@ class ScoreTable:
 
     @property
     def row_scale(self) -> FloatArray:
-        """Largest absolute score on each data set (N x 1), which determines the size of rounding errors."""
+        """Largest absolute score on each data set, which determines the size of rounding errors."""
         return np.asarray(np.abs(self.values).max(axis=1, keepdims=True))
 
 
@@ -129,8 +129,8 @@ def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
 def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
     """Round sums and differences to 12 digits relative to the scale of the original numbers.
 
-    `scale` is broadcast, so each number is rounded at its own scale. With a common scale, large scores on one data set would
-    cause small scores on others to be rounded to zero.
+    `scale` is broadcast, so each number is rounded at its own scale. If all data sets shared one scale, large scores on one of
+    them could cause small scores on others to be rounded to zero.
     """
     scales = np.broadcast_to(np.abs(scale), derived.shape)
     with np.errstate(divide="ignore"):
@@ -157,7 +157,7 @@ def rank_values(values: FloatArray) -> FloatArray:
 
 
 def compute_sign_flip_p(scores: FloatArray) -> float:
-    """Compute the proportion of sign patterns whose sum of signed scores is at least as far from 0 as the observed sum.
+    """Compute the exact two-sided p-value of a sum of signed scores, using all sign patterns.
 
     The scores must be multiples of 1/4, e.g. differences between ranks. Zeros are ignored.
 
@@ -220,7 +220,7 @@ class Scores:
     learners : tuple of str
         Names of the learners.
     guesses : tuple of Finding
-        How the columns of the source were interpreted.
+        Findings that describe how the columns of the source were interpreted.
     measure : str or None
         Name of the measure, if the source contains it.
     exclusions : tuple of Finding
@@ -255,7 +255,7 @@ class Scores:
 
     @property
     def tidy(self) -> pd.DataFrame:
-        """Data frame with one row per score (dataset, learner, repeat, fold, value), without missing scores."""
+        """Data frame with one row per available score: dataset, learner, repeat, fold, value."""
         import pandas as pd
 
         rows, columns = np.nonzero(~np.isnan(self.cells))
@@ -288,10 +288,10 @@ class Scores:
         return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure, self.exclusions)
 
     def select_shared(self) -> Scores:
-        """Return the scores on those splits of each data set that all its learners share.
+        """Drop each split that lacks the score of a learner.
 
-        To keep means comparable, a split is dropped if it lacks the score of a learner that has scores on other splits of the
-        same data set.
+        A learner without any score on the data set is ignored. Dropping splits keeps the means of the other learners
+        comparable.
         """
         if not np.isnan(self.cells).any():
             return self
@@ -323,7 +323,7 @@ class Scores:
         return np.array([shared_scores.cells[dataset_rows].mean(axis=0) for dataset_rows in rows.values()])
 
     def to_wide(self) -> pd.DataFrame:
-        """Return `compute_means()` as a frame with one row per data set and one column per learner."""
+        """Return the means as a data frame with one row per data set and one column per learner."""
         import pandas as pd
 
         index = pd.Index(self.design.datasets, name="dataset")

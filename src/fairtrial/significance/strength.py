@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TieHandling = Literal["half", "drop"]
 Scale = Literal["elo", "log"]
-# Elo points that correspond to a factor of e in the odds of winning, and the mean of the scale.
+# Elo points for a factor of e in the odds of winning, and the mean of the Elo scale.
 _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
 
 
@@ -135,8 +135,8 @@ def bradley_terry(
     """Estimate Bradley-Terry strengths of learners from their wins on data sets.
 
     The odds that one learner beats another are the ratio of their strengths. The strengths are fitted by the MM algorithm of
-    Hunter (2004). The confidence limits are percentiles of the estimates from bootstrap resamples of
-    the data sets.
+    Hunter (2004). The data sets are resampled by the bootstrap. The confidence limits are percentiles of the resulting
+    estimates.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def bradley_terry(
         "elo" is 400 log10 of the strength, shifted to a mean of 1500. A difference of 400 points means odds of 10 to 1. "log"
         is the natural logarithm of the strength, shifted to a mean of 0.
     prior : float, default 0.1
-        Number of wins added for each learner in every pair. Without these wins, a learner that beats all others on every data
+        Number of wins to add for each learner of each pair. Without added wins, a learner that beats all others on every data
         set would be infinitely strong. If `prior` is 0, the strengths are maximum likelihood estimates. They are NaN if the
         likelihood has no maximum.
     level : float, default 0.95
@@ -185,7 +185,7 @@ def bradley_terry(
 
 
 def _count_wins(table: ScoreTable, better: Better, ties: TieHandling) -> FloatArray:
-    """Return beats[d, i, j]: 1 if learner i beats learner j on data set d. A tie counts as 0.5 or 0."""
+    """Return an array in which [d, i, j] is 1 if learner i beats learner j on data set d."""
     values = table.values if better == "max" else -table.values
     gaps = round_noise(values[:, :, None] - values[:, None, :], np.abs(values).max(axis=1)[:, None, None])
     beats = (gaps > 0) + (0.5 if ties == "half" else 0.0) * (gaps == 0)

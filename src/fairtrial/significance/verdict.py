@@ -61,7 +61,7 @@ class Verdict:
     alpha : float
         Significance level.
     control : str or None
-        The learner with which all others are compared.
+        The learner with which all other learners are compared.
     measure : str or None
         The measure of the scores, if known.
     unit : {"data set", "split", "run"}
@@ -71,7 +71,7 @@ class Verdict:
     posterior : Posterior or None
         Result of the Bayesian test of two learners, if a region of practical equivalence was given.
     posteriors : tuple of (str, str, Posterior)
-        Results of the Bayesian test of each pair, or of each learner and the control, if such a region was given.
+        Results of the Bayesian test of each compared pair, if a region of practical equivalence was given.
     margins : tuple of (str, str, MarginDecision)
         Decisions at the margin, if a margin was given. Each entry contains the first learner, the second learner, and the
         decision on first minus second.
@@ -118,14 +118,14 @@ class Verdict:
         return self.summarize()
 
     def summarize(self, noun: str = "learner", scope: str = "") -> str:
-        """Write the summary with a given noun for the learners and a given scope.
+        """Write the summary, using a given noun for the learners and a given scope.
 
         Parameters
         ----------
         noun : str
             "learner" or "model".
         scope : str
-            What the answer is limited to, such as "on clean data".
+            Condition to which the answer applies, such as "on clean data".
 
         Returns
         -------
@@ -152,7 +152,7 @@ class Verdict:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """Ranking of the learners: the best, those that are not significantly worse, and those that are significantly worse."""
+        """Ranking of the learners, with the best learner and those that are significantly worse."""
         values = self._criterion_values if self._criterion else dict(zip(self.order, (1.0, 2.0), strict=True))
         pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
         is_single = self.posthoc is None or self.unit != "data set"
@@ -180,7 +180,7 @@ class Verdict:
 
     @property
     def _is_ranked(self) -> bool:
-        """Whether learners are ordered by mean ranks; otherwise they are ordered by mean scores."""
+        """Whether learners are ordered by mean ranks instead of mean scores."""
         return self.unit == "data set" and self.outcome.test not in ("anova", "paired_t")
 
     @property
@@ -205,7 +205,7 @@ class Verdict:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The test result, effect size, posterior, decisions at the margin, and all limitations of the conclusion."""
+        """Findings on the test, effect size, posterior, margin, and limitations of the conclusion."""
         agreement = self._find_disagreement()
         meaning = [] if np.isnan(self.p_value) else [Finding.of("p_value_meaning")]
         return (
@@ -252,7 +252,7 @@ class Verdict:
         return [Finding(kind if self.pair is None else f"{kind}_of_pair", values)]
 
     def _find_disagreement(self) -> Finding | None:
-        """Return a finding if the test of all learners and the pairwise comparisons seem to disagree."""
+        """Return a finding if the omnibus test and the pairwise comparisons seem to disagree."""
         if self.posthoc is None or self.unit != "data set":
             return None
         any_different = any(p <= self.alpha for *_, p in self.comparisons)
@@ -275,7 +275,7 @@ class Verdict:
 
     @property
     def margin_findings(self) -> tuple[Finding, ...]:
-        """The decision at the margin for each learner, compared with the control.
+        """The decision at the margin for each learner compared with the control.
 
         If there is no control, learners are compared with the best one.
         """
@@ -306,15 +306,15 @@ class Verdict:
         Returns
         -------
         list of (str, str)
-            Each learner paired with the control. If there is no control, the lower-ranked and the higher-ranked learner of
-            each pair.
+            Each pair consists of a learner and the control. If there is no control, it consists of the lower-ranked and the
+            higher-ranked of two learners.
         """
         if self.control is not None:
             return [(name, self.control) for name in self.order if name != self.control]
         return [(lower, higher) for higher, lower in combinations(self.order, 2)]
 
     def list_margin_caveats(self) -> list[Finding]:
-        """List caveats of the decisions at the margin: asymmetry, and disagreement with p-values.
+        """List caveats of the decisions at the margin: asymmetry, and disagreement with the tests.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class Verdict:
         return caveats
 
     def _find_winner(self, first: str, second: str, result: MarginDecision) -> str | None:
-        """Find the learner that is better according to the limits. Return None if the interval contains zero."""
+        """Find the learner that the confidence interval favours, or return None if it contains zero."""
         if not (result.low > 0 or result.high < 0):
             return None
         return first if (result.low > 0) == (self.better == "max") else second
@@ -367,8 +367,8 @@ class Verdict:
         pandas.DataFrame
             One row per pair, with the `first` and `second` learner, the decision on first minus second, and whether the goal
             was reached. Further columns are the margin, the difference with its confidence limits and their level, the test,
-            and its one-sided p-values. The last columns are the number of units and the number that would suffice for a
-            decision. The table is empty if no margin was given.
+            and its one-sided p-values. The last columns are the number of units and the number of units that would suffice for
+            a decision. The table is empty if no margin was given.
         """
         import pandas as pd
 
@@ -536,7 +536,7 @@ class Verdict:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The learners, best first, ordered by the quantity that the test compares: mean ranks, signed ranks or means."""
+        """The learners, best first. They are ordered by the quantity that the test compares."""
         if self.posthoc is not None:
             return self.posthoc.order
         gains = self._compute_gains(0, 1)
@@ -578,7 +578,7 @@ class Verdict:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Maximal groups of learners without a significant difference, best first."""
+        """Maximal sets of learners without significant differences, best first."""
         if self.posthoc is not None:
             return self.posthoc.groups
         best, runner_up = self.order
@@ -590,9 +590,10 @@ class Verdict:
         Returns
         -------
         pandas.DataFrame
-            Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank-biserial
-            correlation between the best learner and the learner of the row. It is 1 if the best learner wins on every data set,
-            0 if gains and losses balance, and NaN if the two learners never differ.
+            One row per learner, with the mean, median and standard deviation of its scores, its mean rank, and
+            `effect_vs_best`. `effect_vs_best` is the matched-pairs rank-biserial correlation between the best learner and the
+            learner of the row. It is 1 if the best learner wins on every data set, 0 if gains and losses balance, and NaN if
+            the two learners never differ.
         """
         import pandas as pd
 
@@ -660,7 +661,7 @@ class Verdict:
         return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 
     def _choose_p_formats(self, pairs: pd.DataFrame) -> dict[Any, Callable[[Any], str]]:
-        """Choose formats for p-values that show whether each p-value is above alpha. No p-value is printed as zero."""
+        """Choose formats that show whether p-values are above alpha, and that never show zero."""
         names = [name for name in ("p_raw", "p_adjusted") if name in pairs]
 
         def format_p(p: float) -> str:

@@ -47,8 +47,8 @@ def wilcoxon(
         Scores of the two learners on the same data sets.
     zeros : {"drop", "pratt", "split"}, default "drop"
         Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but omits their ranks from both
-        rank sums. "split" ranks them and adds half of the sum of their ranks to each rank sum. If the number of zeros is odd,
-        "split" drops one of them (Demšar 2006).
+        rank sums. "split" ranks them and adds half of the sum of their ranks to each rank sum (Demšar 2006). If the number of
+        zeros is odd, "split" drops one zero.
     method : {"auto", "exact", "approximate"}, default "auto"
         "exact" considers all combinations of signs of the observed ranks. Tied differences receive their mean rank.
         "approximate" uses the normal distribution with a variance corrected for ties. With zeros="split", it uses the
@@ -61,11 +61,11 @@ def wilcoxon(
     Returns
     -------
     Outcome
-        The statistic is R+, the sum of the ranks of differences with a > b (called V in R). `details` contains R+, R- and z.
-        This z is the smaller rank sum, standardized without continuity correction. `n` is the number of ranked differences,
-        which excludes zeros if they are dropped. The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-). Its
-        interval is obtained by inverting the test. It therefore excludes zero if and only if p is below 1 - level. If all
-        differences are zero, p is 1 and there is no effect.
+        The statistic is R+, which R calls V: the sum of the ranks of differences with a > b. `details` contains R+, R- and z.
+        The value of z is the smaller rank sum, standardized without continuity correction. `n` is the number of ranked
+        differences, which excludes zeros if they are dropped. The effect is the rank-biserial correlation (R+ - R-) / (R+ +
+        R-). Its interval is obtained by inverting the test, so the interval excludes zero if and only if p is below 1 - level.
+        If all differences are zero, p is 1 and there is no effect.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def _build_effect(signed_ranks: _SignedRanks, p: float, method: str, correction:
 
 @dataclass(frozen=True)
 class _SignedRanks:
-    """Ranks and signs of nonzero differences, the contribution of zeros to each rank sum, and the standard deviation of R+."""
+    """Signed ranks of nonzero differences, and the contribution of zeros to the rank sums."""
 
     ranks: FloatArray
     positive: npt.NDArray[np.bool_]

@@ -1,4 +1,4 @@
-"""The interface to the stored trials and predictions from which the results of a study are computed."""
+"""The interface to stored trials and predictions, from which results are computed."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ class DataFacts:
     codes: IntArray
     row_ids: npt.NDArray[Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """Counts (rows, numeric, nominal, missing, imbalance_ratio), source and notes, as plain values.
+    """Facts about the data set as plain values, for example `rows`, `imbalance_ratio`, `source` and `notes`.
 
-    If neither the study nor the file declares a class column, `guessed_target` is the name of the last column, which is used
-    instead. If the data set has groups, `groups` contains the name of the group column and the group codes, packed as text.
+    If neither the study nor the file declares a class column, the last column is the class, and `guessed_target` is its name.
+    If the data set has groups, `groups` contains the name of the group column, and the group codes packed as text.
     """
 
     @property
     def group_column(self) -> str | None:
-        """Name of the group column. None if the data set declares no groups."""
+        """Name of the group column, or None if the data set has no groups."""
         declared = self.facts.get("groups")
         return None if declared is None else str(declared["column"])
 
     @cached_property
     def groups(self) -> IntArray | None:
-        """Group code of each row. None if the data set declares no groups."""
+        """Group code of each row, or None if the data set has no groups."""
         declared = self.facts.get("groups")
         return None if declared is None else unpack(b64decode(declared["codes"]), INDICES).astype(np.intp)
 
@@ -86,7 +86,7 @@ class DataFacts:
 
 
 def describe_groups(column: str, codes: IntArray) -> dict[str, str]:
-    """Describe the groups of a data set as plain values that `DataFacts.facts` can store.
+    """Return the group column and codes as plain values that `DataFacts.facts` can store.
 
     >>> groups = describe_groups("patient", np.array([1, 0, 1]))
     >>> DataFacts("visits", "", (), np.zeros(3, dtype=int), np.arange(3), {"groups": groups}).groups.tolist()
@@ -97,7 +97,7 @@ def describe_groups(column: str, codes: IntArray) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ConditionFacts:
-    """A condition of a study: its name, its level, a summary as text, and its parameters (`description`)."""
+    """A condition of a study: name, level, summary as text, and parameters (`description`)."""
 
     name: str
     level: float
@@ -126,7 +126,7 @@ def get_scheme_name(declared: object) -> str:
 
 
 class Archive(Protocol):
-    """The interface to the trials and predictions of a study, stored in a results file or a predictions file."""
+    """The interface to the trials and predictions in a results file or predictions file."""
 
     @property
     def name(self) -> str:
@@ -134,7 +134,7 @@ class Archive(Protocol):
 
     @property
     def declaration(self) -> Mapping[str, Any]:
-        """Declaration of the study as plain values, with sections such as data, learners, conditions and resampling."""
+        """Declaration of the study as plain values, with sections such as `data` and `learners`."""
 
     @property
     def seed(self) -> int:
@@ -146,7 +146,10 @@ class Archive(Protocol):
 
     @property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """Conditions in the order of the study. The condition for unchanged data is `clean`, with level 0."""
+        """Conditions in the order of the study.
+
+        The condition `clean` with level 0 stands for unchanged data.
+        """
 
     @property
     def learners(self) -> tuple[LearnerFacts, ...]:
@@ -161,20 +164,26 @@ class Archive(Protocol):
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """Facts about each run, with the keys `started`, `finished`, `engine`, `jobs`, `cpus` and `versions`."""
+        """Facts about each run, with keys such as `started`, `finished`, `engine` and `jobs`."""
 
     def trials(self) -> pd.DataFrame:
-        """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""
+        """Return a table with one row per planned trial, in the order of the study.
+
+        TRIAL_COLUMNS lists the columns.
+        """
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """Iterate over the predictions of the given trials, in the given order. All of them must have succeeded."""
+        """Iterate over the predictions of the given trials, in the given order.
+
+        All of these trials must have succeeded.
+        """
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Return the positions of the training and test rows of a split."""
 
 
 def describe_process() -> dict[str, Any]:
-    """Describe this process by host, id and start time.
+    """Describe the current process by its host, id and start time.
 
     `find_run_state` uses this description to detect whether the process is still running.
     """

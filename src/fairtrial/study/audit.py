@@ -30,9 +30,9 @@ def audit_file(
     Parameters
     ----------
     path : path or str
-        A KEEL zip file or folder with folds, a data file, or the name of a data set in the catalogue.
+        A zip file or folder with folds in KEEL format, a data file, or the name of a data set in the catalogue.
     splits : path, optional
-        CSV table of splits.
+        CSV table that contains the splits of the data set.
     scheme : str, optional
         Resampling scheme that draws the folds.
     n_splits : int, default 5

@@ -1,4 +1,4 @@
-"""Train learners in one environment and test them in others, to measure error rates and performance deterioration."""
+"""Train learners in one environment and test them in others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _STOPPED = "Training interrupted by user"  # warning from scikit-learn's neural 
 
 @contextmanager
 def raise_on_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on Ctrl-C even in scikit-learn's neural networks, which otherwise only warn.
+    """Raise KeyboardInterrupt if Ctrl-C interrupts the training of a neural network.
+
+    By default, scikit-learn's neural networks only issue a warning.
+
 
     >>> try:
     ...     with raise_on_interrupt():
@@ -57,7 +60,10 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """An error raised by a learner. If training failed, `tested_on` is an empty string."""
+    """An error that a learner raised.
+
+    If the learner failed during training, `tested_on` is an empty string.
+    """
 
     learner: str
     trained_on: str
@@ -159,7 +165,7 @@ class EnvironmentMatrix:
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """Return the error rates of learner and trivial classifier per cell and replicate."""
+        """Return the error rates of the learner and the trivial classifier by cell and replicate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
@@ -171,14 +177,16 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """Return a matrix for one learner: training environments x test environments.
+        """Return a table for one learner, with one row per training environment.
+
+        The columns are the test environments.
 
         Parameters
         ----------
         learner : str
             Name of the learner.
         value : str, default "pd"
-            Column of `frame()` with error rates or pD, e.g. pd, error or loss.
+            Column of `frame()` that fills the table, e.g. "pd", "error" or "loss".
 
         Returns
         -------
@@ -221,7 +229,10 @@ class EnvironmentMatrix:
         return f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
-        """Format pD and, in parentheses, the error rate in percent. The last row shows the trivial classifier."""
+        """Format a table of pD with error rates in percent in parentheses.
+
+        The last row shows the error rates of the trivial classifier.
+        """
         deteriorations, errors, trivial = (self.matrix(learner, value) for value in ("pd", "error", "trivial"))
         table = deteriorations.map(_format_two_digits) + errors.map(lambda error: f" ({_format_percent(error)})")
         table.loc["trivial"] = [f"({_format_percent(rate)})" for rate in trivial.max(axis=0)]
@@ -273,7 +284,10 @@ def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, flo
 def _compute_deterioration(
     error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
 ) -> dict[str, float]:
-    """Compute pD from the mean errors. Add a bootstrap interval unless pD is undefined in too many resamples."""
+    """Compute pD from mean error rates, with a bootstrap interval.
+
+    The confidence limits are NaN if pD is undefined in too many resamples.
+    """
     none = {"pd": np.nan, "pd_low": np.nan, "pd_high": np.nan}
     if len(error) == 0:
         return none
@@ -319,7 +333,10 @@ _SEED_SPAN = 2**32
 
 @dataclass(frozen=True, eq=False)
 class _EnvironmentRows:
-    """The training and test sets of one replicate in an environment, and the error rate of the trivial classifier."""
+    """The training set and the test set of one replicate in one environment.
+
+    `trivial` is the error rate of the trivial classifier on the test set.
+    """
 
     X_train: Any
     y_train: Any
@@ -343,12 +360,12 @@ def run_environments(
 ) -> EnvironmentMatrix:
     """Train learners in each environment, and test them in all environments.
 
-    The result contains error rates and performance deterioration.
+    The returned matrix contains error rates and performance deterioration (pD).
 
     Each replicate draws new rows from each environment, and all learners get the same rows. The trivial classifier predicts
-    the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
-    adding a learner or an environment does not change other results. If a learner's `random_state` is None, the function sets a
-    seed. Errors that learners raise are recorded as failures.
+    the most frequent class in the training set of the test environment. Random numbers depend only on `seed`, the names and the
+    replicate. Adding a learner or an environment therefore does not change other error rates. If a learner's `random_state` is
+    None, it is set to a seed. Errors that learners raise are recorded as failures.
 
     Parameters
     ----------
@@ -407,7 +424,7 @@ def run_environments(
 
 
 def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[str] | None) -> list[tuple[str, str]]:
-    """List the pairs of training and test environments in the given order."""
+    """List the pairs (training environment, test environment) in the order of `names`."""
     chosen = {}
     for argument, selection in (("train_on", train_on), ("test_on", test_on)):
         selected = names if selection is None else [selection] if isinstance(selection, str) else list(selection)

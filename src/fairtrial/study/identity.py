@@ -1,7 +1,8 @@
-"""Content hashes that identify learners, conditions, splits and trials. The hashes are the same on every machine.
+"""Content hashes that identify learners, conditions, splits and trials.
 
-A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` converts
-a learner to plain values that can be hashed. `CodeWalker` does the same for functions and classes that are not installed.
+The hashes are the same on every machine. A trial is stored under a key: a hash of the data set, the split, the condition, the
+learner and the seed. `Encoder` converts a learner to plain values that can be hashed. `CodeWalker` does the same for functions
+and classes that are not installed.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def has_visible_state(value: Any) -> bool:
 
 
 def read_slots(value: Any) -> dict[str, Any]:
-    """Read the slots of an object. If two classes in its hierarchy declare slots with the same name, both are read."""
+    """Return the values of an object's slots, including slots that a subclass redefines."""
     slots = [
         (ancestor.__qualname__, name, slot)
         for ancestor in type(value).__mro__
@@ -90,12 +91,15 @@ _COMMON_PACKAGES = {
 }
 
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-"""For each package, the packages that it uses for computations."""
+"""For each package, the packages that it uses for numerical computations."""
 
 
 @dataclass(frozen=True)
 class PackageOrigin:
-    """The installed packages that a module belongs to. `local` is True if the code may change without a new version."""
+    """The installed packages that a module belongs to.
+
+    `local` is True if the code of the module may change without a new package version.
+    """
 
     packages: tuple[str, ...]
     local: bool
@@ -103,7 +107,9 @@ class PackageOrigin:
 
 @cache
 def find_origin(module: str) -> PackageOrigin:
-    """Find the installed packages that a module belongs to. Editable installs other than fairtrial count as local.
+    """Find the installed packages that a module belongs to.
+
+    Packages other than fairtrial that are installed in editable mode count as local.
 
     >>> find_origin("fairtrial.measures")
     PackageOrigin(packages=('fairtrial',), local=False)
@@ -122,7 +128,7 @@ def find_origin(module: str) -> PackageOrigin:
 
 
 def get_versions(packages: Iterable[str], *, python: bool = False) -> dict[str, str]:
-    """Get the installed versions of packages, of their numeric dependencies and, optionally, of Python.
+    """Return the versions of packages, their numeric dependencies and, optionally, Python.
 
     >>> sorted(get_versions(["scikit-learn"]))
     ['numpy', 'scikit-learn', 'scipy']
@@ -179,10 +185,11 @@ _METHODS = (FunctionType, property, staticmethod, classmethod)
 class CodeWalker:
     """An encoder for a function or class and for all local definitions that its code refers to.
 
-    Definitions are numbered in the order of discovery and refer to each other by number. Circular definitions are therefore
-    possible, and hashes do not depend on memory addresses. `encode` converts a value to plain values, and must pass functions
-    and classes to `number`. `is_local` returns whether the code of a module may change without a new version. Comments and line
-    numbers are ignored. Names that are built at run time, for example with `getattr` or `eval`, are not followed.
+    Definitions are numbered in the order of discovery and refer to each other by number. Circular references can therefore be
+    encoded, and hashes do not depend on memory addresses. The function `encode` converts a value to plain values, and must pass
+    functions and classes to `number`. The function `is_local` returns whether the code of a module may change without a new
+    package version. Comments and line numbers are ignored. Names that are built at run time, for example with `getattr` or
+    `eval`, are not followed.
     """
 
     def __init__(self, encode: Callable[[Any, str], Any], is_local: Callable[[str], bool]) -> None:
@@ -192,7 +199,7 @@ class CodeWalker:
         self._definitions: list[Any] = []
 
     def number(self, definition: Any) -> int:
-        """Return the number of a function or class. The definition itself is encoded later."""
+        """Return the number of a function or class, which `walk` encodes later."""
         if id(definition) not in self._numbers:
             self._numbers[id(definition)] = len(self._definitions)
             self._definitions.append(definition)
@@ -241,7 +248,10 @@ class CodeWalker:
         }
 
     def _encode_names(self, code: CodeType, namespace: Mapping[str, Any]) -> Any:
-        """Encode the current values of the global names that the code uses. For a module, encode only the attributes used."""
+        """Encode the current values of the global names that the code uses.
+
+        For a module, only the attributes that the code uses are encoded.
+        """
         codes = list(_iter_nested(code))
         used = {name for nested in codes for name in nested.co_names}
         values = {
@@ -266,7 +276,10 @@ class CodeWalker:
         }
 
     def _encode_import(self, statement: tuple[str, Any, int], namespace: Mapping[str, Any], used: set[str]) -> Any:
-        """Encode a module that a function imports at run time. An installed module is not imported for this purpose."""
+        """Encode a module that a function imports at run time.
+
+        A module of an installed package is encoded by its name, without importing it.
+        """
         name, imported_names, level = statement
         if level == 0 and not self._is_local(name):
             return {"module": name}
@@ -277,7 +290,7 @@ class CodeWalker:
         return self._encode_used(module, used, ())
 
     def _encode_value(self, value: Any) -> Any:
-        """Encode a value. A value that cannot be encoded, such as a lock, is represented by its class."""
+        """Encode a value, or its class if the value cannot be encoded (e.g. a lock)."""
         if value is ...:
             return {"kind": "..."}
         try:
@@ -306,7 +319,7 @@ def _list_global_names(code: CodeType) -> list[str]:
 
 
 def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
-    """Yield the module, the imported names and the number of leading dots of each import statement."""
+    """Yield the module, imported names and number of leading dots of each import statement."""
     lines = list(dis.get_instructions(code))
     for level, names, instruction in zip(lines, lines[1:], lines[2:], strict=False):
         if instruction.opname == "IMPORT_NAME":
@@ -314,7 +327,10 @@ def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_dunder(name: str) -> bool:
-    """Return whether a name is special, such as `__file__`. The values of special names may differ between machines."""
+    """Return whether a name is special, such as `__file__`.
+
+    The values of special names may differ between machines.
+    """
     return name.startswith("__") and name.endswith("__")
 
 
@@ -352,7 +368,7 @@ Trial keys still use these paths, so existing results and seeds stay valid.
 
 
 def to_canonical(value: Any) -> str:
-    """Convert plain values to text. The text does not depend on the order of dictionary keys.
+    """Convert plain values to text that does not depend on the order of dictionary keys.
 
     >>> to_canonical({"b": 1, "a": (0.1, None)})
     "{'a': [0.1, None], 'b': 1}"
@@ -395,7 +411,7 @@ class Encoder:
         self._walker: CodeWalker | None = None
 
     def encode(self, value: Any, path: str = "value") -> Any:
-        """Encode a value. Error messages refer to the value as `path`."""
+        """Convert a value to plain values. Error messages refer to the value as `path`."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or type(value) in (bool, int, str):
@@ -477,7 +493,10 @@ class Encoder:
         return {"distribution": name, "parameters": self.encode([value.args, value.kwds], path)}
 
     def _encode_function(self, value: Any, path: str) -> Any:
-        """Encode a function by its name and, unless it can be imported from an installed module, also by its code."""
+        """Encode a function by its name and, if necessary, also by its code.
+
+        The name is sufficient if the function can be imported from an installed package.
+        """
         module = getattr(value, "__module__", None) or type(value).__module__
         name = f"{module}.{getattr(value, '__qualname__', value.__name__)}"
         local = self._is_local(module)
@@ -502,7 +521,10 @@ class Encoder:
         return named or (callable(value) and isinstance(getattr(value, "__wrapped__", None), FunctionType))
 
     def _encode_code(self, definition: Any) -> dict[str, Any]:
-        """Encode a function or class as a hash of its code or, inside another definition, as a number."""
+        """Encode a function or class as a hash of its code.
+
+        Inside another definition, a function or class is encoded as its number in `CodeWalker`.
+        """
         self.holds_code = True
         if self._walker is not None:
             return {"number": self._walker.number(definition)}
@@ -567,16 +589,20 @@ def _hash_bytes(data: bytes) -> str:
 
 
 PROTOCOL = 1
-"""Version of the trial protocol. Every key depends on it. Increase it if a change alters the predictions of a trial."""
+"""Version of the trial protocol, on which every key depends.
+
+Increase this number if a change of the code alters the predictions of a trial.
+"""
 
 KEY = np.dtype("V16")
 """Data type of keys in arrays. A bytes type would drop trailing zeros."""
 
 
 class LearnerIdentity(NamedTuple):
-    """The identity of a learner: its hash, class, parameters as plain values, and the versions of the packages it uses.
+    """The identity of a learner: its hashes, class, parameters and package versions.
 
-    Seeds depend on `draws_hash`, which excludes the versions. `local` is True if the learner has code that is not installed.
+    Unlike `hash`, `draws_hash` does not depend on package versions. The seeds of the learner depend on `draws_hash`. `local` is
+    True if the learner contains code that is not part of an installed package.
     """
 
     hash: str
@@ -588,7 +614,7 @@ class LearnerIdentity(NamedTuple):
 
 
 class ConditionIdentity(NamedTuple):
-    """The identity of a condition: its hash, and the hash that its random draws depend on."""
+    """The identity of a condition: its hash, and the hash that determines its random draws."""
 
     hash: str
     draws_hash: str
@@ -609,10 +635,11 @@ def compute_digest(*parts: bytes | str | int) -> bytes:
 
 
 def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerIdentity:
-    """Compute the identity of an estimator. `name` is used only in error messages.
+    """Compute the identity of an estimator.
 
     The hash covers the class, all nested parameters, and the versions of the packages that define them. If a class or function
-    is not installed, the hash also covers its code, everything that the code refers to, and the version of Python.
+    is not installed, the hash also covers its code, everything that the code refers to, and the version of Python. `name` is
+    used only in error messages.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> identity = compute_learner_identity(LogisticRegression(C=2.0))
@@ -637,9 +664,9 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
     """Compute the identity of a condition from its description, classes and functions.
 
-    The random draws do not depend on `part`. The test set is therefore changed in the same way whether the condition is
-    declared for the test set or for all rows. For `TrainSize`, the draws do not depend on the size either, so smaller training
-    sets are subsets of larger ones.
+    The random draws do not depend on `part`. The test set therefore changes in the same way with `part="test"` and with
+    `part="all"`. For `TrainSize`, the draws do not depend on the size either, so smaller training sets are subsets of larger
+    training sets.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -696,10 +723,10 @@ def compute_trial_keys(
     learners: Sequence[str],
     protocol: int = PROTOCOL,
 ) -> npt.NDArray[np.void]:
-    """Compute all trial keys of a data set as an array of shape (splits, conditions, learners).
+    """Compute the keys of all trials on a data set, with shape (splits, conditions, learners).
 
-    A key is the digest of the word "trial", the protocol version, the seed of the study, and the hashes of the data set, the
-    split, the condition and the learner.
+    A key is a digest of the word "trial", the protocol version, the seed of the study and four hashes. These are the hashes of
+    the data set, the split, the condition and the learner.
     """
     start = hashlib.blake2b(b"".join(_encode_part(part) for part in ("trial", protocol, seed, data)), digest_size=16)
     inner, last = list(map(_encode_part, conditions)), list(map(_encode_part, learners))

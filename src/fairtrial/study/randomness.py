@@ -1,6 +1,6 @@
-"""Derive random seeds from names.
+"""Derive random seeds and generators from names.
 
-A learner's seed does not depend on the other learners, their order or the number of workers.
+For example, the seed of a learner does not depend on the other learners, their order or the number of workers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records that the plan, the runner and the store exchange: splits, chunks of trials, trial records and predictions."""
+"""Records that plan, runner and store exchange: splits, chunks, trial records, predictions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _thread_state = threading.local()
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Limits for one trial: wall-clock time in seconds and memory growth in bytes. None means no limit."""
+    """Limits for one trial: wall-clock time in seconds and memory growth in bytes.
+
+    None means no limit.
+    """
 
     time: float | None = 3600.0
     memory: int | None = None
@@ -42,7 +45,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, eq=False)
 class SplitRows:
-    """A split: the positions of its training and test rows, its repeat number and its fold number."""
+    """A split: positions of its training and test rows, its repeat number and its fold number."""
 
     train: IntArray
     test: IntArray
@@ -52,7 +55,10 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrialTask:
-    """A trial in a chunk, with its key, its seeds, and the indices of its split, condition and learner in the chunk."""
+    """A trial in a chunk, with its key and its seeds.
+
+    `split`, `condition` and `learner` are indices into the chunk.
+    """
 
     key: bytes
     split: int
@@ -81,20 +87,24 @@ class Chunk:
 
 @dataclass(frozen=True)
 class DataRequest:
-    """The reply of a worker that lacks the data set of a chunk. The coordinator then resends the chunk with the data set."""
+    """The reply of a worker that lacks the data set of a chunk.
+
+    The coordinator then sends the chunk again, together with the data set.
+    """
 
     data: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """The stored outcome of a trial. The prediction columns are compressed by `pack`. A failed trial has no predictions.
+    """The stored outcome of a trial.
 
-    `rows` is None if the test rows are exactly those of the split. `y_true` is None if the test rows have the same classes as
-    in the data set. `level` and `test_level` are the realized levels of the condition in the training and test sets. A level is
-    None if the condition did not change the set. `changed` and `test_changed` count the rows or values that the condition
-    changed. `abstentions` counts the test rows for which the learner predicted no class. `tuning` describes a tuned learner as
-    JSON: the chosen parameters, their mean score on the inner splits, and the number of combinations tried.
+    Predictions are compressed by `pack`, and a failed trial has none. `rows` is None if the test rows are exactly those of the
+    split. `y_true` is None if the test rows have the same classes as in the data set. `level` and `test_level` are the realized
+    levels of the condition in the training set and in the test set. They are None for a set that the condition did not change.
+    `changed` and `test_changed` count the rows or values that the condition changed. `abstentions` counts the test rows for
+    which the learner predicted no class. `tuning` describes a tuned learner as JSON: the chosen parameters, their mean score on
+    the inner splits, and the number of combinations tried.
     """
 
     key: bytes
@@ -147,9 +157,10 @@ def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
 
 
 def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Decompress an array. The result is one-dimensional and read-only.
+    """Decompress an array, which is one-dimensional and read-only.
 
-    The size is checked before memory is allocated. The limit is 256 MiB or, if greater, 1,000 times the compressed size.
+    The decompressed size is checked before memory is allocated. It must be at most 256 MiB or, if this is more, 1,000 times the
+    compressed size.
     """
     import zstandard
 
@@ -163,7 +174,10 @@ def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _get_codecs() -> tuple[Any, Any]:
-    """Return the compressor and decompressor of the current thread. Threads cannot share these objects."""
+    """Return the compressor and the decompressor of the current thread.
+
+    Threads cannot share these objects.
+    """
     if not hasattr(_thread_state, "tools"):
         import zstandard
 
@@ -178,7 +192,7 @@ _WITHIN = ("learner_", "best_estimator_")  # attributes in which a preparation o
 
 
 def find_abstention_label(fitted: Any) -> Any:
-    """Find the abstention label (`abstention_`) of a fitted learner. Return None if it has none.
+    """Return the abstention label (`abstention_`) of a fitted learner, or None if it has none.
 
     The learner may be wrapped in a preparation, a parameter search or a pipeline.
 
@@ -197,7 +211,7 @@ def find_abstention_label(fitted: Any) -> Any:
 
 
 def describe_tuning(fitted: Any) -> str | None:
-    """Return a JSON description of the parameters that a tuned learner chose, or None if no learner is tuned.
+    """Return the choices of a tuned learner as JSON, or None if the learner is not tuned.
 
     The tuned learner may be wrapped in a preparation.
 
@@ -227,8 +241,8 @@ Positions = npt.NDArray[Any]
 class PlannedSplits(Sequence[SplitRows]):
     """The splits of a data set, stored compactly.
 
-    The training rows of a split are not stored if they are simply all rows outside the test set. Leave-one-out on n rows
-    therefore stores n row numbers instead of about n squared.
+    The training rows of a split are not stored if they are exactly the rows outside the test set. For leave-one-out on n rows,
+    n row numbers are therefore stored instead of about n squared.
 
     >>> from fairtrial.resampling import KFold
     >>> splits = PlannedSplits(6, [KFold(3, random_state=1).freeze(range(6))])
@@ -268,7 +282,10 @@ class PlannedSplits(Sequence[SplitRows]):
         return SplitRows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[index])
 
     def join(self, others: Iterable[PlannedSplits]) -> PlannedSplits:
-        """Return these splits followed by those of other schemes. The result can contain duplicate repeat and fold numbers."""
+        """Return these splits followed by those of other schemes.
+
+        Splits of different schemes can have the same repeat and fold numbers.
+        """
         joined = PlannedSplits(self.n_rows, ())
         parts = [self, *others]
         joined.numbers = tuple(number for part in parts for number in part.numbers)

@@ -1,4 +1,4 @@
-"""The class `Study`. A study is declared in a TOML file or in Python, and then checked, planned and run."""
+"""The class `Study`: a study that is declared in TOML or Python, and then planned and run."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Study:
     Parameters
     ----------
     data : list, mapping or a single data set
-        Data sets. Each is a name in the catalogue, a path or glob pattern, a pair `(X, y)`, a data frame, a scikit-learn
-        `Bunch`, a `Dataset` or a `GivenFolds`. The class column of a data frame is the column "target" or "class".
+        Data sets: names in the catalogue, paths, glob patterns, pairs `(X, y)`, data frames, scikit-learn `Bunch` objects,
+        `Dataset` objects or `GivenFolds` objects. The class column of a data frame is the column "target" or "class".
         If there is no such column, the last column is used, and a warning names it. If several objects are given without names,
         they are called `data-1`, `data-2` and so on, by their position in the list. Pass `{"name": (X, y)}` to choose names.
     learners : list or mapping
         Learners: a list of registered names, or a mapping of names to estimators, registered names or tables.
     conditions : list or mapping, optional
-        Conditions: a list of names or `Condition` objects, or a mapping of names to levels, parameters or objects. Default:
-        clean data only.
+        Conditions: a list of names or `Condition` objects, or a mapping of names to levels, parameters or `Condition` objects.
+        Default: clean data only.
     resampling : str, mapping, splitter or list of them, optional
         Resampling scheme with its number of folds and repeats. If a list is passed, the study runs all of its schemes. Default:
         stratified 10-fold cross-validation.
@@ -133,11 +133,14 @@ class Study:
 
     @property
     def folder(self) -> Path | None:
-        """Folder to which the paths of data files are relative. None means the current folder."""
+        """Folder to which the paths of data files are relative, or None for the current folder."""
         return self._source.folder
 
     def to_toml(self) -> str:
-        """Format the study as TOML. If an object cannot be written, the error message names it."""
+        """Format the study as TOML.
+
+        If an object cannot be written as TOML, the error message names it.
+        """
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -261,7 +264,10 @@ def _format_scheme(scheme: Mapping[str, Any]) -> str:
 
 
 def _format_data_count(data: Mapping[str, Any]) -> str:
-    """Count the data sets. Globs are counted separately because their files have not been read yet."""
+    """Format the number of data sets, and the number of glob patterns.
+
+    Glob patterns are counted separately because their files are not yet known.
+    """
     globs = sum(has_magic(pattern) for pattern in data["sets"])
     sets = len(data["sets"]) - globs + len(data) - 1
     parts = [format_count(sets, "data set")] if sets or not globs else []

@@ -53,7 +53,7 @@ class MisbehavingLearner:
         raise ArithmeticError("this learner always raises")
 
     def predict(self, X: Any) -> Any:
-        """Raise an error. This method is never called, because `fit` never returns."""
+        """Raise an error. This method is never called, because `fit` never succeeds."""
         raise NotImplementedError
 
 

@@ -196,7 +196,7 @@ def check_probabilities_follow_classes(case: _LearnerCase) -> None:
 def check_decision_values_have_columns(case: _LearnerCase) -> None:
     """decision_function must return a column for each of three classes, and one value per row for two classes."""
     values = np.asarray(case.fitted.decision_function(case.X.copy()))
-    pairs = 3  # three classes have three columns, both one-vs-rest and one-vs-one
+    pairs = 3  # with three classes, one-vs-rest and one-vs-one both give three columns
     require(values.shape == (len(case.X), pairs), f"shape {values.shape} for {len(case.X)} rows and 3 classes")
     two = case.codes < 2
     values = np.asarray(case.fit(case.X[two], case.y[two]).decision_function(case.X[two]))

@@ -84,7 +84,7 @@ class _ExampleStudy:
         return bytes(keys.tobytes())
 
     def make_predictions(self, link: TrialLink) -> tuple[SplitRows, DataFacts, Any]:
-        """Return the rows, the data set and random scores, which depend only on the trial."""
+        """Return the split, data set and scores of a trial. The scores are random but reproducible."""
         rng = np.random.default_rng(list(self.make_key(link)))
         rows = next(rows for data_hash, split_hash, rows in self.splits if (data_hash, split_hash) == (link.data, link.split))
         data = next(data for data in self.datasets if data.content_hash == link.data)

@@ -68,7 +68,7 @@ class FluPopulation:
     severity : float, default 2
         Mean of the severity of symptoms, from 1 (light) to 3 (strong).
     decline : float, default 0
-        Amount to add to the mean of general health, which ranges from 1 (good) to 3 (poor).
+        Amount to add to the mean of general health. General health ranges from 1 (good) to 3 (poor).
 
     Examples
     --------
@@ -169,9 +169,9 @@ _LACKING = (
 class Flu(Population):
     """A population of simulated flu patients who recover normally or develop complications.
 
-    The attributes are age, severity of symptoms, general health and social position. The domain reconstructs the drift study in
-    Japkowicz's tutorial (after Alaiz-Rodríguez & Japkowicz 2008), which shows the probabilities only in figures. The structure
-    of the domain and the direction of all changes come from the tutorial. The numerical values were chosen for fairtrial.
+    The attributes are age, severity of symptoms, general health and social position. The domain is modelled on the drift study
+    in Japkowicz's tutorial (after Alaiz-Rodríguez & Japkowicz 2008). The attributes and the direction of all changes come from
+    the tutorial. Most numerical values were chosen for fairtrial, because the tutorial shows the probabilities only in figures.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def flu_environments(
     *,
     coding: Coding = "categories",
 ) -> dict[str, Flu]:
-    """Build the environments for one of the three drift experiments that `Flu` reconstructs.
+    """Build the environments for one of the three drift experiments in Japkowicz's tutorial.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
 
 @cache
 def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
-    """Compute the probability mass and the remission probability for each combination of age and attribute levels."""
+    """Compute the probability mass and the remission probability of each combination of values."""
     people, levels = flu._people, np.arange(3)
     age = np.concatenate([_compute_ages(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
     weak = compute_delicate_probability(age)[:, None, None]
@@ -369,7 +369,7 @@ def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]
 
 @cache
 def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
-    """Compute the probability mass and the remission probability for each combination of age group and attribute levels.
+    """Aggregate the results of `_compute_joint` by age group.
 
     In a missing group, the remission probability is the unweighted mean over all ages.
     """
@@ -382,7 +382,7 @@ def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
 
 
 def _compute_level_probabilities(mean: FloatArray, variance: float) -> FloatArray:
-    """Compute the probabilities of the three levels of a normal variable that is rounded and clipped, along the last axis."""
+    """Compute the probability that a normal variable is rounded to each of the three levels."""
     from scipy.special import ndtr
 
     below, upper = ndtr((1.5 - mean) / variance**0.5), ndtr((2.5 - mean) / variance**0.5)
@@ -396,7 +396,7 @@ def _check_has_column(frame: pd.DataFrame, name: str) -> str:
 
 
 def _encode_levels(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
-    """Encode a column that contains level names, or the corresponding numbers, as level indices."""
+    """Convert a column of level names, or of the corresponding numbers, to level indices."""
     codes_by_value = {value: code for listed in (names, numbers) for code, value in enumerate(listed)}
     codes = column.astype(object).map(codes_by_value)
     if codes.isna().any():

@@ -32,8 +32,8 @@ _GRID = np.linspace(-10, 10, 40_001)
 class GaussianMixture(Population):
     """A mixture of Gaussian components, each of which belongs to a class.
 
-    The Bayes error is exact for two components with equal covariance. In one dimension, it is computed by numerical
-    integration. In all other cases, it is a Monte Carlo estimate.
+    The Bayes error is exact for two components with equal covariance. For all other mixtures in one dimension, it is computed
+    by numerical integration. In all other cases, it is a Monte Carlo estimate.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class GaussianMixture(Population):
 
 
 def _compute_equal_covariance_error(pair: GaussianMixture) -> float:
-    """Compute the Bayes error of two Gaussians with equal covariance from the Mahalanobis distance between their means."""
+    """Compute the Bayes error of two Gaussians with equal covariance."""
     from scipy.special import ndtr
 
     first, second = pair.priors
@@ -145,7 +145,7 @@ def _compute_equal_covariance_error(pair: GaussianMixture) -> float:
 
 
 def _compute_univariate_error(line: GaussianMixture) -> float:
-    """Compute the Bayes error in one dimension by the trapezoidal rule, on a grid that is dense around each component."""
+    """Compute the Bayes error in one dimension by the trapezoidal rule."""
     centres, spreads = np.array(line.means)[:, 0], np.sqrt(np.array(line.covariances)[:, 0, 0])
     points = np.unique(centres[:, None] + spreads[:, None] * _GRID)
     joint = np.exp(line._log_joint(points[:, None]))
@@ -155,8 +155,7 @@ def _compute_univariate_error(line: GaussianMixture) -> float:
 
 @cache
 def _estimate_error(mixture: GaussianMixture, accuracy: float) -> BestError:
-    """Estimate the Bayes error as the mean of 1 minus the largest class probability. It varies less than an observed error
-    rate."""
+    """Estimate the Bayes error as the mean of 1 minus the largest class probability."""
     rng, total, squares, n, reached = np.random.default_rng(0), 0.0, 0.0, 0, np.inf
     for _ in range(_MAX_BLOCKS):
         left = 1 - mixture._compute_class_probabilities(mixture._log_joint(mixture._draw(_BLOCK, rng)[0])).max(axis=1)
@@ -282,7 +281,7 @@ class Twonorm(_TwoGaussians):
 
 @dataclass(frozen=True)
 class Ringnorm(_TwoGaussians):
-    """Breiman's ringnorm: one Gaussian class inside another.
+    """Breiman's ringnorm: a narrow Gaussian class inside a wide one.
 
     Class 1 has mean 0 and covariance 4 I. Class 2 has mean (a, ..., a) and unit covariance, with a = shift / sqrt(attributes).
     Breiman (1996) uses a shift of 2 and reports a Bayes error of 1.3 %. The exact value is 1.24 %. The R package mlbench uses a

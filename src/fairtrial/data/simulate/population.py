@@ -25,8 +25,7 @@ class BestError:
     value : float
         Error rate, from 0 to 1.
     accuracy : float
-        Largest expected deviation from the true value: 0 for a closed-form result, three standard errors for a Monte Carlo
-        estimate.
+        Numerical uncertainty of `value`: 0 for a closed-form result, three standard errors for a Monte Carlo estimate.
     method : str
         How the value was computed.
 

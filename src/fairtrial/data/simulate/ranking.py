@@ -45,8 +45,8 @@ class RankingPairs:
 
     The experiments follow Ferri et al. (2009). Each case has a uniform score on [0, 1], and cases with a score of at least 0.5
     are positive. The better model has these scores, except that some are replaced with new uniform numbers. The worse model has
-    the scores of the better model, except that the same number of other scores is replaced. With 10 of 100 scores replaced, the
-    expected accuracies at threshold 0.5 are 95 % and 90 %. To add noise to labels or scores, apply a condition.
+    the scores of the better model, except that the same number of other scores is replaced. If 10 of 100 scores are replaced,
+    the expected accuracies at threshold 0.5 are 95 % and 90 %. To add noise to labels or scores, apply a condition.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Waveform(Population):
         return np.asarray(densities / densities.sum(axis=1, keepdims=True))
 
     def best_error(self) -> BestError:
-        """Compute the Bayes error by integration over the plane that contains the three waves."""
+        """Compute the Bayes error by numerical integration."""
         return BestError(_compute_waveform_error(), 1e-6, "numerical integration")
 
 
@@ -90,7 +90,7 @@ def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
 
 
 def _log_between(along: FloatArray, length: float) -> FloatArray:
-    """Compute log(Phi(along) - Phi(along - length)).
+    """Compute log(Phi(along) - Phi(along - length)), where Phi is the normal CDF.
 
     The result is accurate even far beyond the ends of the line segment.
     """
@@ -103,7 +103,7 @@ def _log_between(along: FloatArray, length: float) -> FloatArray:
 
 @cache
 def _compute_waveform_error(step: float = 0.05) -> float:
-    """Integrate the largest class density over the plane of the waves. Noise orthogonal to this plane is uninformative."""
+    """Integrate the largest class density over the plane that contains the three waves."""
     first_side, second_side = _WAVES[1] - _WAVES[0], _WAVES[2] - _WAVES[0]
     x = first_side / np.linalg.norm(first_side)
     y = (second_side - (second_side @ x) * x) / np.linalg.norm(second_side - (second_side @ x) * x)

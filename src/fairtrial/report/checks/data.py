@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     affects_answer=True,
 )
 def check_imbalance(source: ReportSource) -> CheckAnswer:
-    """Check whether accuracy or error rate is the deciding measure on imbalanced data sets."""
+    """Check whether accuracy or error rate is the main measure on imbalanced data sets."""
     import pandas as pd
 
     measure = format_measure_name(source.measure)
@@ -92,7 +92,7 @@ def check_imbalance(source: ReportSource) -> CheckAnswer:
     serves=("study", "judgement"),
 )
 def check_tiny_classes(source: ReportSource) -> CheckAnswer:
-    """Check for classes that are too small for their folds."""
+    """Check for classes with too few rows, e.g. with fewer rows than folds."""
     import pandas as pd
 
     results = source.get_results() if source.kind == "study" else None

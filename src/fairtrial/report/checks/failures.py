@@ -126,7 +126,7 @@ def check_warnings(source: ReportSource) -> CheckAnswer:
 def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
     """List the warnings of successful trials, each with its learner and split.
 
-    Counts at the end of warnings are removed.
+    A count at the end of a warning, e.g. "(3 times)", is removed.
     """
     import pandas as pd
 
@@ -210,7 +210,7 @@ def check_timing(source: ReportSource) -> CheckAnswer:
     },
 )
 def check_versions(source: ReportSource) -> CheckAnswer:
-    """Check for runs with different versions."""
+    """Check for runs with different versions of a package."""
     import pandas as pd
 
     runs = [run.get("versions") or {} for run in source.get_results().archive.runs]

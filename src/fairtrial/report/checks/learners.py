@@ -137,7 +137,7 @@ def check_baseline(source: ReportSource) -> CheckAnswer:
 def _compare_with_baseline(
     wide: pd.DataFrame, trivial: list[str], measure: Measure, datasets: Mapping[str, DataFacts]
 ) -> pd.DataFrame:
-    """Build a frame with one row per data set: the best learner, its score, and the score of the baseline.
+    """Find the best learner on each data set, and compare its score with that of a baseline.
 
     The baseline is the trivial classifier or, if the study has none, guessing. Unknown scores of the baseline are NaN.
     """

@@ -134,7 +134,7 @@ def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float,
     (0.125, 0.125)
     """
     x = np.unique(np.concatenate([first[:, 0], second[:, 0]]))
-    # Both curves are straight between neighbouring values of x. Use their heights just right of one and just left of the next.
+    # Between neighbouring values of x, both curves are straight lines. Use their heights just inside the ends of each line.
     begin = _interpolate_height(first, x[:-1], "right") - _interpolate_height(second, x[:-1], "right")
     end = _interpolate_height(first, x[1:], "left") - _interpolate_height(second, x[1:], "left")
     width, mean = np.diff(x), (begin + end) / 2
@@ -256,7 +256,7 @@ def _compute_calibration_errors(results: Results) -> pd.DataFrame:
     },
 )
 def check_undefined(source: ReportSource) -> CheckAnswer:
-    """Check for measures without a value in successful trials."""
+    """Check for measures that are undefined in successful trials."""
     results = source.get_results()
     unsupported = find_unsupported_measures(results)
     unsupported_pairs = set(zip(unsupported["learner"], unsupported["measure"], strict=True))  # FT013 reports these pairs

@@ -73,7 +73,7 @@ def check_leaks(source: ReportSource) -> CheckAnswer:
 
 
 def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> CheckAnswer:
-    """Report groups that are in both sets of a split. `frame` contains the splits with such groups."""
+    """Report groups that are in both the training set and the test set of a split."""
     if frame.empty:
         return report_passed("passed groups")
     worst = frame.iloc[int(frame["groups in both"].argmax())]
@@ -106,7 +106,7 @@ def _report_split_groups(frame: pd.DataFrame, columns: Mapping[str, str]) -> Che
     },
 )
 def check_dob_scv(source: ReportSource) -> CheckAnswer:
-    """Check whether the folds are from DOB-SCV, whose estimates are optimistic."""
+    """Check whether the folds were created by DOB-SCV, which makes estimates optimistic."""
     scheme = get_resampling_scheme(source.get_results())
     if scheme in ("", "given", "object", "splitter"):
         return report_not_applicable()
@@ -165,7 +165,7 @@ def check_test_counts(source: ReportSource) -> CheckAnswer:
     },
 )
 def check_repeats(source: ReportSource) -> CheckAnswer:
-    """Check whether the rows are split more than once."""
+    """Check whether the resampling is repeated."""
     results = source.get_results()
     scheme = get_resampling_scheme(results)
     if has_only_predictions(results) or scheme in ONE_PARTITION:
@@ -236,12 +236,18 @@ def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: Cond
 
 
 def build_split_lines(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per split: how many rows are in each set, and how many rows and groups are in both."""
+    """Count the training rows and test rows of each split.
+
+    Also count the rows and groups that are in both sets.
+    """
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[0]
 
 
 def build_test_count_lines(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per data set: how many rows it has, how many are untested, and how often rows are tested."""
+    """Count the rows and the untested rows of each data set.
+
+    Also find how often its rows are tested at least and at most.
+    """
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
 
 

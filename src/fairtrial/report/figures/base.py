@@ -38,7 +38,7 @@ DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 GREY = "#6B6B6B"
 INK = "#2B2B2B"
-# Colour of backgrounds without text. In the dark theme, it becomes dark.
+# Colour of backgrounds without text. The dark theme replaces it with a dark colour.
 PALE = "#D9D9D9"
 SIDE = 340
 # Longer names and titles are truncated and end in an ellipsis, so figures stay readable.
@@ -80,7 +80,10 @@ def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
 
 
 def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
-    """Check that a frame has these columns and at least one row. An index with the name given as `index` counts as a column."""
+    """Check that a frame has these columns and at least one row.
+
+    If the name of the index is `index`, the index counts as a column.
+    """
     if index and getattr(getattr(frame, "index", None), "name", None) == index:
         frame = frame.reset_index()
     present = list(getattr(frame, "columns", ()))
@@ -141,7 +144,9 @@ _page_learners: ContextVar[Mapping[str, int]] = ContextVar("page_learners", defa
 
 @contextmanager
 def fix_colours(learners: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Use the same colour and line style for a learner in all figures drawn in this context. Yield the colours.
+    """Use the same colour and line style for a learner in all figures drawn in this context.
+
+    The context manager yields the colours.
 
     >>> with fix_colours(["tree", "bayes"]) as colours:
     ...     print(colours["bayes"], get_colour("bayes"))

@@ -153,23 +153,24 @@ def draw_pairs(
     title: str = "Pairwise differences",
     alpha: float = 0.05,
 ) -> Any:
-    """Draw a matrix of pairs with differences, adjusted p-values, and wins, ties and losses.
+    """Draw a matrix of the pairwise differences between learners.
 
-    The better learner of each pair, or the control, determines the row. The other learner determines the column. Pairs
-    with a significant difference are framed.
+    Each cell also shows the adjusted p-value and the numbers of wins, ties and losses. The row of a cell is the
+    better learner of the pair, and the column is the other learner. If there is a control, it is always the row. Cells with
+    a significant difference are framed.
 
     Parameters
     ----------
     pairs : pandas.DataFrame
         Columns first, second, difference (first minus second), rank_difference, p_adjusted, significant, wins, ties, losses.
     order : list of str, optional
-        Learners, best first. Default: sorted by the differences between mean ranks.
+        Learners, best first. Default: sorted by mean rank.
     unit : str
         What is counted: "data set" or "split".
     title : str
         Title of the chart.
     alpha : float
-        Significance level. Rounding never moves a p-value across this level.
+        Significance level. Displayed p-values are never rounded across this level.
 
     Returns
     -------
@@ -218,7 +219,7 @@ def draw_pairs(
 
 
 def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
-    """Sort learners by the differences between their mean ranks, best first."""
+    """Sort learners by mean rank, best first. Only the differences between mean ranks are known."""
     differences: dict[str, list[float]] = {}
     for first, second, difference in zip(pairs["first"], pairs["second"], pairs["rank_difference"], strict=True):
         differences.setdefault(str(first), []).append(difference)
@@ -229,7 +230,7 @@ def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
 
 
 def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
-    """Build one cell per pair. The better learner of the pair, or the control, determines the row."""
+    """Build one cell per pair. Its row is the better learner of the pair, or the control."""
     cells = []
     number_format = _choose_difference_format(pairs["difference"])
     has_control = len(pairs) > 1 and pairs["first"].nunique() == 1
@@ -577,7 +578,10 @@ def _draw_posterior_figure(name: str, results: Results, selection: Selection, me
 
 
 def _extend_title(chart: Any, results: Results, selection: Selection, measure: str | None) -> Any:
-    """Append the measure and the data set to the title of a chart, and any condition other than the main one."""
+    """Append the measure and the data set to the title of a chart.
+
+    The condition is also appended, unless it is the main condition.
+    """
     condition, datasets = selection.find_condition(results), results.archive.datasets
     dataset_text = selection.dataset or (datasets[0].name if len(datasets) == 1 else f"{len(datasets)} data sets")
     details = [get_measure(measure or get_verdict_measure_name(results)).display_name, dataset_text]

@@ -39,7 +39,7 @@ def draw_critical_difference(
     critical_difference : float, optional
         Critical difference, if the procedure has one.
     control : str, optional
-        Control learner. If given, the group contains the learners that do not differ significantly from it.
+        Control learner. If given, pass one group: the control and the learners that do not differ significantly from it.
     title : str
         Title of the chart.
 
@@ -251,7 +251,7 @@ def _draw_rank_bars(bars: pd.DataFrame, ranks: Mapping[str, float], start: float
 
 
 def _draw_ruler(critical_difference: float, height: float, x: Any, y: Any) -> list[Any]:
-    """Draw the critical difference as a line drawn to scale."""
+    """Draw a line whose length is the critical difference."""
     end = 1 + float(critical_difference)
     bar = build_chart([{"rank": 1, "end": end, "y": height}]).mark_rule(color=INK, strokeWidth=1.6)
     stops = [{"rank": rank, "y": height - 4, "end": height + 4} for rank in (1, end)]

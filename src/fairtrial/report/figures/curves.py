@@ -140,7 +140,7 @@ def compute_roc_band(
 
 
 def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Compute simultaneous limits for all thresholds from the Kolmogorov distance."""
+    """Compute simultaneous confidence limits for all thresholds from the Kolmogorov distance."""
     from scipy.stats import kstwo
 
     distance = float(kstwo.ppf(level, cases))
@@ -148,16 +148,19 @@ def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> 
 
 
 def _compute_pointwise_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Compute Wilson limits for each threshold."""
+    """Compute the Wilson limits of the rate at each threshold."""
     limits = np.array([compute_wilson_limits(round(value * cases), cases, level) for value in rate.tolist()])
     return limits[:, 0], limits[:, 1]
 
 
 def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> FloatArray:
-    """Interpolate a function with steps. Each position occurs twice: for the values before and after a step."""
+    """Interpolate a function with steps.
+
+    Each position between the first and the last occurs twice: for the values before and after a step.
+    """
     before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
     behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
-    # The first and the last position are not paired: use the value after the first and the value before the last.
+    # The first and the last position occur once: use the value after the first and the value before the last.
     right = np.arange(len(positions)) % 2 == 0
     index = np.where(right, behind, before)
     width = x[index] - x[index - 1]
@@ -540,8 +543,8 @@ def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     ----------
     frame : dataframe or result
         Columns measure, estimate, low and high. If there is a column learner, each measure has one estimate per learner. A
-        frame of differences has the columns first and second instead of measure, and its chart has a line at 0. Results that
-        have such a frame, such as the result of `evaluate`, are also accepted.
+        frame of differences has the columns first and second instead of measure, and its chart has a line at 0. A result
+        that has such a frame, e.g. from `evaluate`, is also accepted.
     title : str, optional
         Title of the chart.
 

@@ -47,8 +47,8 @@ def draw_environments(result: Any, *, columns: int = 2, title: str = "Performanc
 
     There is one panel per learner. Rows are training environments, and columns are test environments. Cells show the
     performance deterioration (pD) and the error rate. White means no loss. Red means that the learner is no better than the
-    trivial classifier. Blue means that training on the other environment is better. Grey means that pD is undefined, because
-    the learner failed or does not beat the trivial classifier even without drift.
+    trivial classifier. Blue means that training on the other environment is better than training on the test environment.
+    Grey means that pD is undefined, because the learner failed or does not beat the trivial classifier even without drift.
 
     Parameters
     ----------

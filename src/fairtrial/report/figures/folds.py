@@ -213,7 +213,7 @@ def _draw_class_strip(classes: npt.ArrayLike, n: int) -> Any:
 
 
 def build_splits(results: Results, facts: DataFacts) -> Splits:
-    """Collect the splits of a data set that are used to compute scores."""
+    """Collect the splits on which the scores for a data set are based."""
     trials = results.scored_trials()
     fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
     splits = []
@@ -310,7 +310,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
     audit : audit or dataframe
         Result of `resampling.audit`, or its frame.
     alpha : float, optional
-        Significance level of the adjusted p-values. Default: that of `audit`, or 0.05.
+        Significance level for the adjusted p-values. Default: the level stored in `audit`, or 0.05 for a frame.
     title : str
         Title of the chart.
 
@@ -342,7 +342,10 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
 
 
 def _select_audit_lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Select the row with the smallest p-value for each panel and fold. If there are few classes, select one row per class."""
+    """Select the row with the smallest p-value for each panel and fold.
+
+    If there are few classes, select one such row for each class.
+    """
     lines = frame[frame["low"].notna() & frame["repeat"].notna()].copy()
     lines["panel"] = lines["check"].where(~lines["check"].isin(["KS", "Hellinger"]), "attributes")
     several = lines["repeat"].nunique() > 1

@@ -129,7 +129,10 @@ def draw_forest(
 
 
 def _place_rows(frame: Any) -> tuple[list[dict[str, Any]], dict[int, str], int]:
-    """Place the rows, with space between groups. Return the rows, the labels by position, and the number of positions."""
+    """Place the rows, with space between groups.
+
+    Return the rows, a mapping from positions to labels, and the number of positions.
+    """
     columns = [*_COLUMNS, *(name for name in _OPTIONAL if name in frame)]
     rows = to_records(frame.assign(label=frame["label"].astype(str)), [name for name in columns if name != "shaded"])
     groups: list[list[dict[str, Any]]] = []
@@ -153,7 +156,10 @@ def _place_rows(frame: Any) -> tuple[list[dict[str, Any]], dict[int, str], int]:
 
 
 def _choose_domain(frame: Any, has_zero: bool, limits: tuple[float, float]) -> list[float]:
-    """Choose the ends of an axis that covers all estimates and limits. Add some space within the range of the measure."""
+    """Choose the ends of an axis that covers all estimates and their confidence intervals.
+
+    Add some space, but not beyond `limits`, the range of the measure.
+    """
     values = frame[["estimate", "low", "high"]].to_numpy(dtype=np.float64)
     values = np.append(values[np.isfinite(values)], [0.0] * has_zero)
     if not len(values):

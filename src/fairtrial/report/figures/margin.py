@@ -26,7 +26,7 @@ def draw_margins(comparisons: Any, *, baseline: str = "baseline", title: str = "
     Parameters
     ----------
     comparisons : pandas.DataFrame
-        Result of `GateResult.frame`: candidate, measure, margin, difference, low, high, decision, passed.
+        Result of `GateResult.frame`, with the columns candidate, measure, margin, difference, low, high, decision and passed.
     baseline : str
         Name of the baseline.
     title : str

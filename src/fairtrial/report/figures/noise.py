@@ -80,7 +80,7 @@ def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0
     y : array-like
         Labels before the change.
     changed : Changed
-        Result of a condition that keeps all rows.
+        Result of applying a condition that keeps all rows.
     columns : tuple of int
         Indices of the two columns to draw.
 

@@ -275,7 +275,10 @@ def compute_confusion_tables(
 
 
 def _count_confusions(results: Results, facts: DataFacts, trials: pd.DataFrame | None) -> IntArray | None:
-    """Sum the tables of the trials of one learner on one data set. Return None if a trial failed or has not run."""
+    """Sum the confusion tables of the given trials of a learner on a data set.
+
+    Return None if a trial failed or has not run.
+    """
     if trials is None or (trials["status"] != "ok").any():
         return None
     k = len(facts.classes) + 1  # the last label is for abstentions

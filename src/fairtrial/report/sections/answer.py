@@ -177,7 +177,7 @@ def _list_exclusions(context: VerdictContext) -> list[Highlight]:
 
 
 def list_highlights(source: ReportSource) -> tuple[Highlight, ...]:
-    """List the raised checks and the notes on the predictions that may change the conclusion."""
+    """List what may change the conclusion: raised checks, and notes on the predictions."""
     checks = [
         Highlight(f"{result.check.number} {result.check.title}", section="checks") for result in list_answer_warnings(source)
     ]

@@ -241,7 +241,10 @@ def _compute_calibration_offset(curve: pd.DataFrame) -> float:
 def _summarize_areas(
     tables: dict[str, ReportTable], noun: str, label: str
 ) -> tuple[tuple[Sentence, ...], tuple[ReportTable, ...]]:
-    """Describe the highest AUC. For several data sets or classes, also build a table of the highest and lowest AUC of each."""
+    """Describe the highest AUC, and tabulate the range of AUCs for each data set or class.
+
+    If there is only one data set or class, build no table.
+    """
     import pandas as pd
 
     if len(tables) == 1:

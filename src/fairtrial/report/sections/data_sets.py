@@ -195,7 +195,10 @@ def _draw_scores(part: DatasetScores) -> Figure | None:
 
 
 def build_facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
-    """Build a frame with one row per data set: its rows, attributes, missing values, classes, imbalance ratio and notes."""
+    """Build a frame of facts about each data set.
+
+    The facts include the numbers of rows, attributes, missing values and classes, and the imbalance ratio.
+    """
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -305,7 +308,7 @@ def _describe_imbalance(facts: pd.DataFrame) -> tuple[Sentence, ...]:
 
 
 def _choose_ratio_format(ratio: float) -> str:
-    """Choose a format with enough digits to show that classes of different sizes are not balanced."""
+    """Choose a format that avoids rounding an imbalance ratio above 1 to 1."""
     return next(
         (number_format for number_format in ("{:.2f}", "{:.3f}", "{:.4f}") if float(number_format.format(ratio)) != 1), "{:.6g}"
     )

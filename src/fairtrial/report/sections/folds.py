@@ -192,7 +192,7 @@ def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFin
 
 
 def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
-    """Build a frame with one row per split: the numbers of rows, and the proportions of the rarest class."""
+    """Count the rows of each split, and compute the proportion of the rarest class."""
     import pandas as pd
 
     rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))

@@ -168,7 +168,10 @@ def _is_adjusted(judgement: Judgement) -> bool:
 
 
 def _name_better_models(lines: list[dict[Any, Any]], several: bool) -> list[str]:
-    """Name the better models of the significant pairs. With several data sets, count those on which a pair differs."""
+    """Name the better models of the significant pairs.
+
+    With several data sets, count those on which each pair differs significantly.
+    """
     if several:
         counts = Counter((str(line["better"]), str(line["worse"])) for line in lines)
         return [f"{better} is better than {worse} on {format_count(n, 'data set')}" for (better, worse), n in counts.items()]

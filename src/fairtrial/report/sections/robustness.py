@@ -280,8 +280,8 @@ def _draw_levels(results: Results, family: LevelFamily, key: str, marked: Condit
 def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
     """Return whether a condition is a shift rather than noise.
 
-    A condition that changes only the test set is a shift. A condition that changes both sets is a shift if its name is in
-    `SHIFTS`. Such a condition is also a shift if the study declares it a second time for the test set alone.
+    A condition that changes only the test set is a shift. A condition that changes both sets is a shift if its type is in
+    `SHIFTS`, or if the study also declares the same condition for the test set alone.
     """
     declared = dict(condition.description)
     if declared.get("part") != "all":
@@ -394,7 +394,7 @@ def _describe_least_loss(table: ReportTable, last: pd.DataFrame, line: int, name
 
 
 def _compare_intervals(last: pd.DataFrame, line: int, column: str) -> Sentence | None:
-    """Describe which learners have intervals that do not overlap the interval of the best learner."""
+    """Describe which intervals lie above the interval of the best learner, and which overlap it."""
     if len(last) < 2:
         return None
     high: Any = last.loc[line, f"{column} high"]

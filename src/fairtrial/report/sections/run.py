@@ -170,7 +170,10 @@ def build_counts_frame(results: Results) -> pd.DataFrame:
 
 
 def build_learners_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per learner: class, parameters and, if any learner has them, sampler and tuning."""
+    """Build a frame with the class and the parameters of each learner.
+
+    Columns for samplers and tuning are included if any learner uses them.
+    """
     import pandas as pd
 
     declared = get_declared_section(results, "learners")
@@ -208,7 +211,10 @@ def _format_parameter(value: Any) -> str:
 
 
 def build_conditions_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per condition and level: its effect, and the mean realized level in successful trials."""
+    """Build a frame with the effect of each condition and level.
+
+    The frame also contains the mean realized level in successful trials.
+    """
     import pandas as pd
 
     trials = results.trials()
@@ -250,7 +256,7 @@ def build_settings_frame(results: Results) -> pd.DataFrame:
 
 
 def build_runs_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per run: start, end, engine, jobs, cores and trials."""
+    """Build a frame with the start, end, engine, jobs, cores and numbers of trials of each run."""
     import pandas as pd
 
     lines = [
@@ -269,7 +275,7 @@ def build_runs_frame(results: Results) -> pd.DataFrame:
 
 
 def build_versions_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per package that the runs and learners used: its name and versions."""
+    """Build a frame with the versions of each package that the runs and learners used."""
     import pandas as pd
 
     version_maps = [run.get("versions") or {} for run in results.archive.runs]
@@ -296,7 +302,7 @@ def build_status_frame(results: Results) -> pd.DataFrame:
 
 
 def build_abstentions_frame(results: Results) -> pd.DataFrame:
-    """Build a frame with one row per learner that abstained: its numbers of abstentions, test rows and trials."""
+    """Count the abstentions, test rows and trials of each learner that abstained."""
     names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
     return count_abstentions(results.archive, results.trials())[["learner", *names]].rename(columns=names)
 
@@ -351,7 +357,10 @@ def build_models_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
-    """Build a frame with one row per data set: the positive class, the other class, and the reason for the choice."""
+    """Build a frame with the positive class and the other class of each data set.
+
+    The frame also contains the reason for the choice of the positive class.
+    """
     import pandas as pd
 
     positives = judgement.positives

@@ -97,7 +97,7 @@ def list_gap_measures(judgement: Judgement) -> list[str]:
 
 
 def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """Draw the gaps of the subgroups of each column.
+    """Draw the subgroup gaps for each column.
 
     A selection menu of the page determines the measure or the data set.
     """
@@ -122,16 +122,19 @@ def _draw_figures(judgement: Judgement) -> tuple[Figure, ...]:
 
 
 def _order_columns(gaps: pd.DataFrame, measures: list[str]) -> list[str]:
-    """Sort the columns. Columns with significant gaps in the first measure come first, and only a few columns are kept."""
+    """Sort the columns, and keep only a few.
+
+    Columns with significant gaps in the first measure come first.
+    """
     main = gaps[gaps["measure"].isin(measures[:1])]
     significant = set(main[main["significant"].astype(bool)]["column"])
     return sorted(dict.fromkeys(map(str, gaps["column"])), key=lambda name: name not in significant)[:_MAX_FIGURES]
 
 
 def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, when: dict[str, str]) -> Figure:
-    """Draw the gaps of one measure, column and data set.
+    """Draw the subgroup gaps in one measure, for one column of one data set.
 
-    If there are many gaps, draw only those of the best models and the largest gaps.
+    If there are many gaps, draw only the subgroups with the largest gaps, and only the best models.
     """
     column, dataset, measure = (str(lines[name].iloc[0]) for name in ("column", "dataset", "measure"))
     sizes = lines["difference"].abs().groupby(lines["subgroup"]).max().nlargest(_MAX_LINES)
@@ -156,7 +159,7 @@ def _draw_gaps(judgement: Judgement, lines: pd.DataFrame, key: str, lead: bool, 
     title = f"{capitalize(name)} by {column}{scope}"
     chart = draw_forest(frame, title=title, subtitle="; ".join(notes), has_zero=True, step=13 if len(models) > 1 else 26)
     sizes_of_gaps = drawn["difference"].abs()
-    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # of equally large gaps, that of a worse subgroup is named
+    is_largest = sizes_of_gaps >= sizes_of_gaps.max() - _ROUNDING  # among gaps of equal size, name one of a worse subgroup
     is_worse = drawn["difference"] * (1 if get_direction(measure) == "max" else -1) < 0
     largest = drawn.iloc[int(np.argmax(is_largest * 2 + (is_largest & is_worse)))]
     alt = (

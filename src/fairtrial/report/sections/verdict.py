@@ -338,7 +338,7 @@ _RESULT_KINDS = (
 
 @dataclass(frozen=True)
 class Basis:
-    """The compared data sets and their number of splits, and the data sets and splits that were left out."""
+    """The data sets and splits on which a verdict is based, and those that were left out."""
 
     datasets: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -353,7 +353,7 @@ class Basis:
 
 
 def compute_basis(results: Results, verdict: Verdict, measure: str, condition: ConditionFacts) -> Basis:
-    """Count the data sets and splits that remain for a verdict, given the scores and failures under one condition."""
+    """Find the data sets on which a verdict is based, and what was left out under a condition."""
     declared = results.archive.declaration.get("verdict") or {}
     exclude = (declared.get("failures") or "exclude") == "exclude"
     scores, _ = compute_scores(results, [measure])
@@ -696,13 +696,13 @@ def format_means_alt(frame: pd.DataFrame, measure: str, better: str) -> str:
 def _has_rank_limits(verdict: Verdict) -> bool:
     """Return whether the Wilcoxon test compares two learners.
 
-    If it does, the interval for their difference is obtained by inverting this test.
+    In this case, the interval for their difference is obtained by inverting the test.
     """
     return len(verdict.table.learners) == 2 and verdict.outcome.test == "wilcoxon"
 
 
 def _compute_difference(verdict: Verdict, values: Any) -> tuple[float, float, float]:
-    """Compute the difference between two learners and its interval, which agrees with the test that compares them."""
+    """Compute the difference between two learners, and the interval that matches their test."""
     if not _has_rank_limits(verdict):
         return _compute_interval(verdict, values)
     return compute_signed_rank_limits(values, _LEVEL_ALPHA)

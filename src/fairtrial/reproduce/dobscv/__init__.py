@@ -1,1 +1,1 @@
-"""López, Fernández and Herrera: stratified cross-validation (SCV) and DOB-SCV on imbalanced data sets."""
+"""López, Fernández and Herrera: SCV and DOB-SCV on imbalanced data sets."""

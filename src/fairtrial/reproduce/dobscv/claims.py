@@ -185,7 +185,7 @@ def _describe_counts(differences: pd.DataFrame) -> str:
 
 
 def judge_problems(averages: FoldAverages) -> Claim:
-    """Judge whether DOB-SCV gives higher estimates on some data sets and lower estimates on others.
+    """Judge whether DOB-SCV raises the estimates on some data sets and lowers others.
 
     The verdict is that of `judge_both_signs`. KEEL's folds are a single random draw, so chance affects the estimates on
     individual data sets. Therefore our own folds are the main run here.
@@ -250,7 +250,7 @@ def _judge_imbalance(averages: FoldAverages) -> Claim:
 
 
 def describe_published_imbalance() -> str:
-    """Name the learners with a smaller difference at high imbalance in the paper's own Table 3."""
+    """Name the learners whose published difference is smaller at high imbalance."""
     table = read_published("dobscv_table3").pivot_table(index="learner", columns="group", values="pct_diff", sort=False)
     contrary = table[table[HIGH] <= table[LOW]]
     values = " and ".join(f"{learner} ({row[HIGH]:.2f} % and {row[LOW]:.2f} %)" for learner, row in contrary.iterrows())
@@ -288,7 +288,7 @@ def _vary_factor(judge: Callable[..., Verdict], comparison: tuple[str, str]) -> 
 
 
 def _estimate_deviation_ratio(averages: FoldAverages, *schemes: str) -> IntervalEstimate:
-    """Estimate the log ratio of the mean standard deviation at high imbalance to that at low imbalance.
+    """Estimate the log ratio of standard deviations at high and low imbalance.
 
     The standard deviations are averaged over learners and schemes.
     """
@@ -303,7 +303,7 @@ def _compute_published_ratio() -> float:
 
 
 def _estimate_reductions(averages: FoldAverages, scheme: str, base: str, group: str | None = None) -> Estimates:
-    """Estimate for each learner by how much the standard deviation of the base exceeds that of the scheme."""
+    """Estimate by how much a scheme reduces the standard deviation of each learner."""
     differences = -averages.compare_datasets(scheme, base, "sd")
     if group is not None:
         differences = differences[averages.datasets["group"].reindex(differences.index) == group]
@@ -311,7 +311,7 @@ def _estimate_reductions(averages: FoldAverages, scheme: str, base: str, group: 
 
 
 def judge_similar_deviations(averages: FoldAverages) -> Claim:
-    """Judge by equivalence tests whether both schemes have similar standard deviations at low imbalance."""
+    """Judge whether both schemes have similar standard deviations at low imbalance."""
     main = _estimate_reductions(averages, *list_comparisons(averages)[""], group=LOW)
     return _build_compared(
         "If the imbalance is low, the standard deviations of SCV and DOB-SCV are similar (judged as: within "
@@ -334,7 +334,7 @@ def judge_lower_deviations(averages: FoldAverages) -> Claim:
 
 
 def describe_published_deviations() -> str:
-    """Name the learners with a higher standard deviation under DOB-SCV in the paper's own Table 3."""
+    """Name the learners whose published standard deviation is higher under DOB-SCV."""
     table = read_published("dobscv_table3").query("group == @LOW or group == @HIGH")
     contrary = table[table["sd_dobscv"] > table["sd_scv"]]
     values = " and ".join(
@@ -344,7 +344,7 @@ def describe_published_deviations() -> str:
 
 
 def judge_named_datasets(averages: FoldAverages) -> list[Claim]:
-    """Judge claims about named data sets, each by one test of the mean over learners and data sets."""
+    """Judge each claim about named data sets by one test of the mean over these data sets."""
     claims = []
     for names, sign, word in ((("Abalone19", "Glass2"), 1, "higher"), (("Ecoli2", "Yeast2vs8"), -1, "lower")):
         text = f"On {join_names(names)}, DOB-SCV is {word} than SCV with all learners (judged by the mean over the learners)"
@@ -496,7 +496,7 @@ def judge_rank_sums(averages: FoldAverages) -> list[Claim]:
 
 
 def judge_gap(gaps: pd.DataFrame) -> Claim:
-    """Judge for each learner whether the gap between training and test AUC is smaller under DOB-SCV.
+    """Judge whether DOB-SCV narrows the gap between training and test AUC of each learner.
 
     `gaps` has a row per data set, run, learner and scheme with the AUC on the training and on the test sets.
     """

@@ -1,4 +1,4 @@
-"""Estimates and tests that decide the claims: correlations, ratios, and tests of signs and of overlap."""
+"""Estimates and tests by which the claims are judged."""
 
 from __future__ import annotations
 
@@ -77,7 +77,6 @@ def estimate_gain_ratio(differences: pd.DataFrame) -> tuple[IntervalEstimate, fl
 
 
 def _average_counted(values: Any, is_counted: Any) -> tuple[float, Any]:
-    """Return the mean of the counted cells, and the linearized influence of each data set on this mean."""
     sums, counts = values.sum(axis=1), is_counted.sum(axis=1)
     if not counts.sum():
         return 0.0, np.zeros(len(sums))
@@ -114,7 +113,7 @@ def compute_gail_simon_p(estimates: Iterable[IntervalEstimate]) -> float:
 
 @cache
 def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> dict[int, float]:
-    """Compute the distribution of the total overlap if each learner's top data sets are drawn at random.
+    """Compute the distribution of the total overlap of randomly drawn top data sets.
 
     The total overlap is the number of shared data sets, summed over pairs of learners. The pairs are not independent. Therefore
     data sets are drawn for one learner after another. A state contains the number of data sets that have been drawn for no
@@ -140,7 +139,7 @@ def compute_overlap_distribution(n_datasets: int, top: int, n_learners: int) -> 
 
 
 def _list_picks(available: tuple[int, ...], count: int) -> Iterator[tuple[int, ...]]:
-    """Yield every combination of numbers of items to pick from each kind, if `count` items are picked in total.
+    """Yield every way to pick `count` items, as numbers of items of each kind.
 
     `available` contains the number of items of each kind. For example, (2, 1) items and a count of 2 yield (1, 1) and (2, 0).
     """

@@ -1,4 +1,4 @@
-"""SCV and DOB-SCV on the paper's 66 imbalanced data sets, and on simulated problems with known performance."""
+"""SCV and DOB-SCV on the paper's data sets and on simulated problems."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarize(averages: FoldAverages, simulation: Simulation) -> str:
-    """Summarize how DOB-SCV changes the estimates, and which scheme is closer to the true performance."""
+    """Summarize how DOB-SCV changes the estimates, and which scheme has smaller errors."""
     differences = averages.compare_datasets(LITERAL, averages.bases[0])
     effect = estimate_family_mean(differences.mean(axis=1))
     n_higher = sum(estimate.sign > 0 for estimate in estimate_effects(differences).values())
@@ -107,7 +107,7 @@ def summarize(averages: FoldAverages, simulation: Simulation) -> str:
 
 
 def _compare_errors(simulation: Simulation, estimand: str) -> str:
-    """Describe the root mean squared error of DOB-SCV relative to that of SCV, as in "3 % lower (not significant)"."""
+    """Describe by how much the RMSE of DOB-SCV is lower or higher than that of SCV."""
     rmse = simulation.levels.query("factor == 'all' and estimand == @estimand").set_index("scheme")["rmse"]
     change = 100 * (rmse[SHUFFLED] / rmse[SCV] - 1)
     is_significant = simulation.estimate("excess", SHUFFLED, estimand).sign != 0
@@ -116,7 +116,7 @@ def _compare_errors(simulation: Simulation, estimand: str) -> str:
 
 
 def subtract_smote(costs: pd.DataFrame) -> pd.DataFrame:
-    """Return the AUC with class weights minus that with SMOTE: a row per data set, a column per learner.
+    """Subtract the AUC with SMOTE from that with class weights, by data set and learner.
 
     >>> import pandas as pd
     >>> costs = pd.DataFrame({"tree, SMOTE": [0.5], "tree, class weights": [0.75]}, index=["Glass1"])
@@ -168,7 +168,7 @@ def build_gaps_table(gaps: pd.DataFrame) -> ResultTable:
 
 
 def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dict[str, tuple[float, float]]:
-    """Return the mean difference for each learner, over all data sets and over those that are not corrupted."""
+    """Compute mean differences with and without the corrupted data sets."""
     differences = averages.compare_runs()
     is_intact = ~differences["dataset"].isin(data.damaged)
     means, intact = (rows.groupby("learner", sort=False)["value"].mean() for rows in (differences, differences[is_intact]))
@@ -176,7 +176,7 @@ def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dic
 
 
 def _explain_puzzle(data: ImbalancedData, averages: FoldAverages) -> dict[str, Any] | None:
-    """Return Chi's abstention rate and AUC on the puzzling data set; None if either is not available."""
+    """Return Chi's abstention rate and AUC on the puzzling data set; None if unknown."""
     rows = averages.frame.query("dataset == @_PUZZLE and learner == 'Chi' and scheme == @averages.bases[0]")
     abstention_rate = measure_abstention(data)
     if abstention_rate is None or not len(rows):
@@ -185,7 +185,7 @@ def _explain_puzzle(data: ImbalancedData, averages: FoldAverages) -> dict[str, A
 
 
 def measure_abstention(data: ImbalancedData, name: str = _PUZZLE) -> float | None:
-    """Measure the proportion of test rows for which no rule of Chi fires; None if KEEL's folds are missing."""
+    """Measure how often no rule of Chi fires; None if KEEL's folds are missing."""
     from fairtrial import Study
 
     if name not in data.folds:

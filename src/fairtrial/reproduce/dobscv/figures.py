@@ -1,4 +1,4 @@
-"""Figures of the experiment: differences by imbalance, the map of errors, and the paper's illustrations."""
+"""Figures: differences by imbalance, a map of errors, and the paper's illustrations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MIN_FOR_TREND = 20  # data sets
 
 
 def draw_differences(averages: FoldAverages) -> Any:
-    """Draw the difference on each data set (mean over runs) by imbalance ratio, with a panel per learner."""
+    """Draw the mean difference on each data set by imbalance ratio and learner."""
     import altair as alt
 
     differences = averages.compare_runs().groupby(["learner", "dataset"], sort=False)[["value", "imbalance"]].mean()
@@ -41,7 +41,7 @@ def draw_differences(averages: FoldAverages) -> Any:
 
 
 def draw_map(simulation: Simulation) -> Any:
-    """Draw the RMSE of DOB-SCV shuffled relative to that of SCV for all problems, with a row of panels per estimand."""
+    """Draw the RMSE of shuffled DOB-SCV relative to that of SCV for all problems."""
     import altair as alt
 
     keys = ["estimand", "structure", "n_rows", "proportion"]
@@ -121,7 +121,7 @@ def draw_partitions(points: pd.DataFrame) -> Any:
 
 
 def draw_illustrations(seed: int) -> Any:
-    """Illustrate SMOTE (Figure 1), the AUC of one operating point (Figure 2), and the folds of a small class."""
+    """Illustrate SMOTE, the AUC of one operating point, and the folds of a small class."""
     import altair as alt
     import pandas as pd
 

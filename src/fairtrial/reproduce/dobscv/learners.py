@@ -1,4 +1,4 @@
-"""Learners of the experiment: any learner with SMOTE, and Chi's fuzzy rules on columns scaled to 0..1."""
+"""Learners of the experiment: any learner with SMOTE, and Chi on scaled columns."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _append_rows(X: Any, values: FloatArray, synthetic: FloatArray) -> Any:
 
 
 class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """`fairtrial.learners.Chi` with the range 0..1 for every numeric column, regardless of the training rows.
+    """`fairtrial.learners.Chi` with the range 0..1 for every numeric column.
 
     A study uses one learner for all data sets, but `Chi` takes ranges by column name. Therefore the data sets are scaled by
     their declared ranges, and this learner uses 0..1 for all columns.
@@ -185,5 +185,5 @@ class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.learner_.predict(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the proportion of the second class in the sum of matching degrees, minus that of the first class."""
+        """Return the normalized matching degree of the second class minus that of the first."""
         return np.asarray(self.learner_.decision_function(X))

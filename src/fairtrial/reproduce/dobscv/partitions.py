@@ -1,4 +1,4 @@
-"""Partitions of the data sets: the gap between training and test performance, and projections for figures."""
+"""The gap between training and test performance, and projections of partitions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _resolve_learners() -> dict[str, Any]:
 
 
 def project_partitions(data: ImbalancedData, seed: int) -> pd.DataFrame:
-    """Project two partitions of SCV and two of DOB-SCV onto two dimensions, as in Figures 3 and 4.
+    """Project two partitions of SCV and two of DOB-SCV, as in Figures 3 and 4.
 
     The first axis is the linear discriminant, which separates the classes best. The second axis has the largest variance among
     the directions orthogonal to the first. KEEL's folds are used for SCV if they are available.
@@ -120,7 +120,7 @@ def project_partitions(data: ImbalancedData, seed: int) -> pd.DataFrame:
 
 
 def project_rows(X: Any, is_positive: Any) -> Any:
-    """Project rows onto the linear discriminant and the first principal component orthogonal to it.
+    """Project rows onto the linear discriminant and an orthogonal principal component.
 
     >>> X = np.array([[0.0, 0.0], [0.0, 4.0], [1.0, 0.0], [1.0, 4.0]])
     >>> np.abs(project_rows(X, np.array([False, False, True, True]))).round(3).tolist()

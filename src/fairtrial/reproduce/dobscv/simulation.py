@@ -178,7 +178,7 @@ class Simulation:
         return frame[["factor", "level", *(column for column in frame if column not in ("factor", "level"))]]
 
     def estimate(self, name: str, scheme: str, estimand: str) -> IntervalEstimate:
-        """Return the mean `bias` or `excess` over all problems and learners, with an interval over samples."""
+        """Return the mean `bias` or `excess` over problems and learners."""
         frame = self.levels
         row: Any = frame[(frame["factor"] == "all") & (frame["scheme"] == scheme) & (frame["estimand"] == estimand)].iloc[0]
         return IntervalEstimate(row[name], row[f"{name}_low"], row[f"{name}_high"], int(row["replicates"]) - 1)
@@ -281,7 +281,7 @@ def use_one_thread() -> None:
 
 
 def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
-    """Simulate replicates and write them to a file that gets its final name only when it is complete."""
+    """Simulate replicates and write them to a file atomically."""
     import pandas as pd
 
     path, structure, n_rows, replicates, seed = task
@@ -297,7 +297,7 @@ def _write_chunk(task: tuple[Path, str, int, range, int]) -> None:
 
 
 def simulate_replicate(structure: str, n_rows: int, proportion: float, replicate: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Estimate the performance of all learners from one sample, and measure their true performance on new rows.
+    """Estimate the performance of all learners from one sample, and measure it on new rows.
 
     Yield one row with the values of `COLUMNS` for each learner and scheme.
     """

@@ -1,4 +1,4 @@
-"""The paper's imbalanced data sets, the study of four cross-validation schemes, and the study of class weights."""
+"""The imbalanced data sets of the paper, and the studies that use them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 
 @dataclass(frozen=True, eq=False)
 class ImbalancedData:
-    """The scaled data sets and the KEEL folds that were found, keyed by the paper's names of the data sets.
+    """The scaled data sets that were found and their KEEL folds, keyed by the paper's names.
 
     `skipped` states why each missing data set or archive was skipped. `damaged` names the data sets that are corrupted in
     KEEL's files. `simulated` is True if no data set of the paper was found.
@@ -116,7 +116,7 @@ class ImbalancedData:
         return means[list(spec["learners"])].dropna()
 
     def compute_imbalance(self) -> dict[str, float]:
-        """Return each data set's imbalance ratio: rows of the frequent class per row of the rare one."""
+        """Compute the imbalance ratio (frequent class / rare class) of each data set."""
         counts = {name: dataset.y.value_counts() for name, dataset in self.datasets.items()}
         return {name: float(count.max() / count[count > 0].min()) for name, count in counts.items()}
 

@@ -1,4 +1,4 @@
-"""Averages over folds and data sets, the effect of DOB-SCV, and the comparison with Tables 3 to 5 of the paper."""
+"""Averages over folds and data sets, and their comparison with Tables 3 to 5."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ _WILCOXON_NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class FoldAverages:
-    """Means (`auc`) and standard deviations (`sd`) over folds: a row per scheme, run, data set and learner."""
+    """Means (`auc`) and standard deviations (`sd`) of the AUC over folds.
+
+    The frame has one row per scheme, run, data set and learner.
+    """
 
     frame: pd.DataFrame
 
@@ -80,7 +83,7 @@ class FoldAverages:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all data sets of the paper were run, so that averages can be compared with the published ones."""
+        """Whether all data sets of the paper were run."""
         return self.n_datasets == N_DATASETS
 
     @property
@@ -102,7 +105,7 @@ class FoldAverages:
         return self.frame.drop_duplicates("dataset").set_index("dataset")[["imbalance", "group"]]
 
     def compare_runs(self, scheme: str = LITERAL, base: str | None = None) -> pd.DataFrame:
-        """Return the estimate of a scheme minus that of the base for each run, data set and learner, also in percent.
+        """Subtract the estimates of the base from those of a scheme, run by run.
 
         The runs of different schemes are independent draws, which are paired by run number.
         """
@@ -119,14 +122,14 @@ class FoldAverages:
         return rows.pivot_table(index="dataset", columns="learner", values=column, sort=False)
 
     def compare_datasets(self, scheme: str, base: str, column: str = "auc") -> pd.DataFrame:
-        """Return a scheme's means over runs minus those of the base, with a row per data set and a column per learner."""
+        """Subtract the base's means over runs from those of a scheme, by data set and learner."""
         means = self.average_runs(scheme, column)
         base_means = self.average_runs(base, column).reindex(index=means.index, columns=means.columns)
         return (means - base_means).round(_DIGITS).dropna(how="all")
 
     @cached_property
     def rank_sums(self) -> pd.DataFrame:
-        """Wilcoxon signed-rank tests of DOB-SCV against SCV: a row per learner, scheme, base and run."""
+        """Wilcoxon signed-rank tests of DOB-SCV against SCV."""
         import pandas as pd
 
         rows = [
@@ -187,7 +190,7 @@ def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
 
 
 def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return the mean over runs (column `value`) and the 95 % prediction interval for one more run.
+    """Return the mean over runs and the 95 % prediction interval for one more run.
 
     The half width is t sd sqrt(1 + 1 / runs). The published value comes from a single run. If the paper used the same method,
     this value lies in the interval with a probability of 95 %. If there is only one run of ours, the limits are NaN.
@@ -207,7 +210,7 @@ def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def build_tables(averages: FoldAverages) -> list[ResultTable]:
-    """Build the tables that compare our results with Tables 3 to 5, and the table of mean differences."""
+    """Build the comparisons with Tables 3 to 5, and the table of mean differences."""
     return [
         build_main_table(averages),
         build_table3(averages),
@@ -218,7 +221,7 @@ def build_tables(averages: FoldAverages) -> list[ResultTable]:
 
 
 def build_main_table(averages: FoldAverages) -> ResultTable:
-    """Build Table 3 with our means beside the published ones: a row per learner and imbalance group."""
+    """Build Table 3 with our means beside the published ones."""
     import pandas as pd
 
     base = averages.bases[0]
@@ -302,7 +305,7 @@ def compare_our_rows(ours: pd.DataFrame, published: pd.DataFrame, keys: list[str
 
 
 def build_effects_table(averages: FoldAverages) -> ResultTable:
-    """Tabulate the mean difference between each kind of DOB-SCV and each kind of stratified folds, for each learner."""
+    """Tabulate the mean difference between DOB-SCV and stratified folds by learner."""
     import pandas as pd
 
     means = read_published("dobscv_table3").query("group == 'all'").set_index("learner")
@@ -322,7 +325,7 @@ def build_effects_table(averages: FoldAverages) -> ResultTable:
 
 
 def build_table4(averages: FoldAverages) -> list[ResultTable]:
-    """Build the tables by data set: the agreement with the available rows of Table 4, these rows, and all our results."""
+    """Build the tables by data set, and the comparison with the available rows of Table 4."""
     import pandas as pd
 
     keys = ["dataset", "learner", "scheme"]
@@ -349,7 +352,7 @@ def build_table4(averages: FoldAverages) -> list[ResultTable]:
 
 
 def _format_table4(available: pd.DataFrame) -> pd.DataFrame:
-    """Format our AUC and the published one for each data set and scheme, with a column per learner."""
+    """Format our AUC and the published one by data set, scheme and learner."""
     import pandas as pd
 
     base = GIVEN if (available["scheme"] == GIVEN).any() else SCV

@@ -1,4 +1,4 @@
-"""Judge claims about simulated problems, printed numbers, our targets, and claims of fairtrial's documentation.
+"""Judge claims about simulated problems and printed numbers, and claims of ours.
 
 The margins were set before the runs.
 """
@@ -38,7 +38,7 @@ _COST_MARGIN = 0.02
 
 
 def judge_simulation(simulation: Simulation) -> list[Claim]:
-    """Judge the paper's claim that estimates are better, and our claims about their bias, on simulated problems."""
+    """Judge claims about the accuracy and bias of DOB-SCV on simulated problems."""
     schemes, estimands = (LITERAL, SHUFFLED), (FULL_MODEL, FOLD_MODELS)
     excess = {
         (scheme, estimand): simulation.estimate("excess", scheme, estimand) for scheme in schemes for estimand in estimands
@@ -143,7 +143,7 @@ def estimate_target_gaps(averages: FoldAverages, scheme: str) -> dict[str, Inter
 
 
 def judge_first_fold(scores: pd.DataFrame) -> Claim:
-    """Judge whether estimates are lower in fold 1 of literal DOB-SCV, but not with shuffled groups.
+    """Judge whether estimates in fold 1 are lower only with literal DOB-SCV.
 
     The documentation attributes the lower estimates to outliers in fold 1. This explanation is not tested here.
     """
@@ -168,7 +168,7 @@ def judge_first_fold(scores: pd.DataFrame) -> Claim:
 
 
 def judge_costs(costs: pd.DataFrame) -> Claim:
-    """Judge by an equivalence test over data sets whether class weights give the same AUC as SMOTE.
+    """Judge by an equivalence test whether class weights and SMOTE give the same AUC.
 
     `costs` contains the AUC with class weights minus that with SMOTE. It has a row per data set and a column per learner.
     """

@@ -1,1 +1,1 @@
-"""Japkowicz: performance of learners that are trained in one environment and tested in another."""
+"""Japkowicz: learners trained in one environment and tested in another."""

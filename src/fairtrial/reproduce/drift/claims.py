@@ -100,7 +100,7 @@ def judge_drop(results: DriftResults, table: TableName) -> Claim:
 
 
 def judge_simpler(results: DriftResults, table: TableName) -> Claim:
-    """Judge the second hypothesis, which compares the losses of the simple and the complex learner of each pair."""
+    """Judge the second hypothesis: which learner of each pair loses more performance."""
 
     def list_differences(variant: str) -> list[IntervalEstimate]:
         return [results.estimate_pd_difference(table, pair, variant) for pair in results.plan.pairs]
@@ -122,7 +122,7 @@ def judge_simpler(results: DriftResults, table: TableName) -> Claim:
 
 
 def list_required(table: TableName, differences: Sequence[IntervalEstimate]) -> list[IntervalEstimate]:
-    """Express the second hypothesis about a table as quantities that are all positive if the hypothesis is true.
+    """Express the second hypothesis as quantities that must all be positive.
 
     `differences` contains, for each pair, the averaged pD of the simple learner minus that of the complex learner.
 
@@ -143,7 +143,7 @@ def _subtract_from(margin: float, difference: IntervalEstimate) -> IntervalEstim
 
 
 def judge_hand(results: DriftResults) -> Claim:
-    """Judge the conclusion about Hand's hypothesis by the smallest and the largest of the six differences in averaged pD.
+    """Judge the conclusion about Hand's hypothesis by the extreme differences in pD.
 
     The two extremes are selected from six differences, so all six intervals are first widened to a joint coverage of 95 %.
     """
@@ -199,7 +199,7 @@ def judge_best_choice(results: DriftResults) -> Claim:
 
 
 def judge_sizes(results: DriftResults, table: TableName) -> Claim:
-    """Judge by equivalence tests with the margin `EQUAL` whether our averaged pD values equal the printed ones."""
+    """Judge whether our averaged pD values equal the printed ones."""
     without_test = _NOT_COMPARABLE if table == "definitions" else ""
     printed = tables.average_published_pd(table, without_test=without_test)
     values = join_names(f"{value:.2f} ({learner})" for learner, value in printed.items())
@@ -244,7 +244,7 @@ def judge_averages(names: Sequence[TableName]) -> Claim:
 
 
 def judge_averages_of_table_ii() -> Claim:
-    """State that the averages of Table II cannot be checked, because this table is garbled in the available text."""
+    """State that the averages of Table II cannot be checked."""
     averages = tables.read_published_averages().query("table == 'missing'")
     text = "; ".join(
         f"{row['learner']} {row['value']:.2f}, mean of the rows {row['from_rows']:.2f}" for row in averages.to_dict("records")
@@ -291,7 +291,7 @@ def judge_repeated_errors() -> Claim:
 
 
 def summarise_claims(claims: Mapping[str, Claim], results: DriftResults) -> str:
-    """Summarize the main verdicts, and compare the range of our averaged pD in Table I with the printed range."""
+    """Summarize the main verdicts and our range of averaged pD in Table I."""
     ours = [results.get_errors("populations", learner).estimate_pd().value for learner in results.plan.learners]
     printed = tables.average_published_pd("populations").values()
     statements = (

@@ -92,7 +92,7 @@ def draw_figures(results: DriftResults) -> dict[str, Any]:
 
 
 def draw_averages(results: DriftResults) -> Any:
-    """Draw the averaged pD of each learner, one panel per table. The printed averages of Table II are left out."""
+    """Draw the averaged pD of each learner beside the printed averages."""
     import altair as alt
     import pandas as pd
 
@@ -118,7 +118,7 @@ def draw_averages(results: DriftResults) -> Any:
 
 
 def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
-    """Draw our pD of each change with its interval and the printed pD as a cross, with one panel per table and learner."""
+    """Draw our pD of each change, with its interval, beside the printed pD."""
     import altair as alt
 
     from fairtrial.report.figures.base import build_title, style_chart
@@ -142,7 +142,7 @@ def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
 
 
 def _draw_points(rows: list[dict[str, Any]], field: str, names: Sequence[str], high: float) -> Any:
-    """Draw our pD values as dots with intervals and the printed values as crosses, with one row per value of `field`."""
+    """Draw our pD values as dots with intervals, and the printed values as crosses."""
     import altair as alt
 
     from fairtrial.report.figures.base import PALETTE, build_chart

@@ -1,4 +1,4 @@
-"""Results of the simulation: the loss of each learner under drift, and the difference between the learners of a pair.
+"""Losses of the simulated learners under drift.
 
 A loss is measured in percentage points of error, or by pD, the performance deterioration.
 """
@@ -29,7 +29,7 @@ MIN_REPLICATES = 3
 
 @dataclass(frozen=True, eq=False)
 class DriftErrors:
-    """Errors of one learner in one table: one row per replicate, one column per change of environment."""
+    """Errors of one learner in one table, by replicate and change of environment."""
 
     changes: tuple[tuple[str, str], ...]  # trained on, tested on
     error: FloatArray
@@ -97,7 +97,7 @@ class DriftErrors:
         return jackknife(lambda rows: self.compute_mean_loss(rows) - other.compute_mean_loss(rows), self.replicates)
 
     def estimate_error_differences(self, other: DriftErrors) -> list[IntervalEstimate]:
-        """Estimate the error of this learner minus that of the other for each change, in percentage points."""
+        """Estimate the error of this learner minus that of the other, for each change."""
         differences = 100 * (self.error - other.error)
         return [
             jackknife(lambda rows, column=column: float(column[rows].mean()), self.replicates)  # type: ignore[misc]
@@ -106,7 +106,7 @@ class DriftErrors:
 
 
 def jackknife(statistic: Callable[[IntArray], float], n: int) -> IntervalEstimate:
-    """Estimate a statistic of n replicates with a t interval from its jackknife pseudo-values (Tukey 1958).
+    """Estimate a statistic of n replicates with a jackknife t interval (Tukey 1958).
 
     The limits are NaN if there are fewer than `MIN_REPLICATES` replicates.
 
@@ -168,7 +168,7 @@ class DriftResults:
         return simple.estimate_loss_difference(complicated)
 
     def estimate_error_differences(self, pair: tuple[str, str], variant: str = "") -> list[IntervalEstimate]:
-        """Estimate the error of the simple learner minus that of the complex one, for every change of the three tables."""
+        """Estimate the error of the simple learner minus that of the complex one, by change."""
         return [
             difference
             for table in TABLES

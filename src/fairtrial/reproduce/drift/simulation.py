@@ -1,4 +1,4 @@
-"""Simulate the drift study: run each learner in the environments of each table, and cache finished runs on disk."""
+"""Simulate the drift study, and cache finished runs on disk."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _simulate_run(plan: DriftPlan, run: DriftRun, seed: int, predictions: Path) 
 
 
 class CachedLearner(BaseEstimator):  # type: ignore[misc]
-    """A learner that stores its predictions in a folder and reads them instead of training again.
+    """A learner that stores its predictions and reads them instead of training again.
 
     Use a separate folder for each configuration of the learner. Ctrl-C during the training of a network raises
     KeyboardInterrupt.

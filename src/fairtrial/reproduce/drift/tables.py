@@ -78,7 +78,9 @@ def compute_published_pd(rows: pd.DataFrame) -> pd.Series[float]:
 
 
 def read_published_averages() -> pd.DataFrame:
-    """Read the published averages of pD (`value`), and compute the means of the published rows (`from_rows`).
+    """Read the published averages of pD, and compute the means of the published rows.
+
+    The column `value` contains the published averages, and `from_rows` contains the means of the rows.
 
     An illegible pD is computed from the published errors of its row. With the computed value, the average of 1R in Table III
     equals the published average.
@@ -226,7 +228,7 @@ def compare_averages(results: DriftResults) -> pd.DataFrame:
 
 
 def tabulate_hypotheses(results: DriftResults) -> pd.DataFrame:
-    """Tabulate the losses of both learners and their difference, for each variant, table and pair."""
+    """Tabulate the losses of each pair of learners and their difference."""
     import pandas as pd
 
     rows = []

@@ -1,4 +1,4 @@
-"""The Bayes robustness measure (BRM) on simulated populations with known Bayes error, compared with RLA and ELA."""
+"""The Bayes robustness measure (BRM) on simulated populations."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def add_losses(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimate_agreement(draws: pd.DataFrame, measure: str, level: float = JUDGED_LEVEL) -> dict[str, list[float]]:
-    """Compute Kendall's tau over the learners between BRM and another loss, for each draw of each population.
+    """Compute Kendall's tau between BRM and another loss over the learners, for each draw.
 
     Tau is NaN if all learners have the same loss.
     """
@@ -112,7 +112,7 @@ def estimate_agreement(draws: pd.DataFrame, measure: str, level: float = JUDGED_
 
 
 def compare_agreement(draws: pd.DataFrame, level: float = JUDGED_LEVEL) -> dict[str, IntervalEstimate]:
-    """Estimate for each population by how much Kendall's tau between ELA and BRM exceeds that between RLA and BRM."""
+    """Estimate how much better ELA agrees with BRM than RLA does, by population."""
     by_ela, by_rla = (estimate_agreement(draws, measure, level) for measure in ("ela", "rla"))
     differences = {population: np.subtract(by_ela[population], by_rla[population]) for population in by_ela}
     return {population: estimate_mean(values[np.isfinite(values)]) for population, values in differences.items()}
@@ -154,7 +154,7 @@ def find_rank_example(draws: pd.DataFrame) -> dict[str, Any]:
 
 
 def tabulate_losses(draws: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate for each population the errors of the learners, their BRM, and their ranks by BRM, RLA and ELA."""
+    """Tabulate the errors and BRM of the learners, and their ranks by three losses."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []

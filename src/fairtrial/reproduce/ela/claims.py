@@ -1,4 +1,4 @@
-"""Judge the paper's claims about its table 3 by our intervals, and our targets for agreement with this table."""
+"""Judge the paper's claims about its table 3, and our targets for agreement with it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Diffe
 
 
 def _judge_mean(versions: Mapping[str, Table3], text: str, quantity: str, sign: int) -> Claim:
-    """Judge the sign of the mean difference C4.5 - SVM over data sets by its t interval."""
+    """Judge the sign of the mean difference C4.5 - SVM by its t interval."""
     digits = 2 if quantity.startswith("acc") else 4
     differences = {version: table.estimate_difference(quantity) for version, table in versions.items()}
     ours = versions[OURS].frame
@@ -106,7 +106,7 @@ def _judge_mean(versions: Mapping[str, Table3], text: str, quantity: str, sign: 
 
 
 def _judge_count(versions: Mapping[str, Table3], text: str, quantity: str, *, c45_ahead: bool) -> Claim:
-    """Judge which learner is better on more data sets, by the exact interval for its proportion of wins."""
+    """Judge by the exact interval which learner is better on more data sets."""
     counts = {version: table.count_c45_wins(quantity) for version, table in versions.items()}
     listed = {
         version: f"{counts[version].wins} to {counts[version].losses} ({format_p_value(counts[version].p_value, ALPHA)})"
@@ -141,7 +141,7 @@ def _judge_change(versions: Mapping[str, Table3], text: str, fewer: str, more: s
 
 
 def _judge_preferences(versions: Mapping[str, Table3]) -> Claim:
-    """Judge whether ELA, if it disagrees with RLA, prefers the learner that is better without noise.
+    """Judge whether ELA, if it disagrees with RLA, prefers the more accurate learner.
 
     This follows from ELA = RLA + (100 - A0) / A0, where A0 is the accuracy without noise in percent.
     """
@@ -181,7 +181,7 @@ def _join_versions(details: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class StatementPart:
-    """A quantity that is claimed to be above, below or equal to a limit on each data set of a statement.
+    """A quantity that a statement claims to be above, below or equal to a limit.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class StatementPart:
     margin: float | None = None
 
     def orient(self, name: str, differences: Differences) -> IntervalEstimate:
-        """Return the estimate for a data set, with its sign chosen so that positive values support the statement."""
+        """Return the estimate, with positive values if it supports the statement."""
         estimate = differences[self.quantity].subtract(self.limit)
         return _orient(estimate, -self.sign if name in self.opposite else self.sign)
 
@@ -219,7 +219,7 @@ class StatementPart:
         return value < 0 if self.margin is None else abs(value) > self.margin
 
     def format(self, differences: Mapping[str, Differences]) -> str:
-        """Format the mean of the quantity over the data sets, or the value on each data set if equality is claimed."""
+        """Format the mean over the data sets, or each value if equality is claimed."""
         pattern = "{:+.4f}" if self.quantity.startswith(("rla", "ela")) else "{:.2f}" if self.limit else "{:+.2f}"
         if self.margin is not None:
             values = join_names(f"{name} {by_name[self.quantity].format(pattern)}" for name, by_name in differences.items())
@@ -406,7 +406,7 @@ def _judge_targets(cells: TableCells) -> tuple[Claim, ...]:
 
 
 def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
-    """Judge from the verdicts on several statements whether at least `n_needed` of them are true.
+    """Judge from several verdicts whether at least `n_needed` statements are true.
 
     >>> judge_most(["reproduced", "direction reproduced", "contradicted"], 1)
     'reproduced'
@@ -426,7 +426,7 @@ def judge_most(verdicts: Sequence[Verdict], n_needed: int) -> Verdict:
 
 
 def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
-    """Estimate the differences between C4.5 and the SVM by data set, for each of our versions and for the paper's table 3.
+    """Estimate the differences between C4.5 and the SVM by version and data set.
 
     Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003). Intervals
     of RLA and ELA use the delta method. Data sets on which a learner failed are left out. The paper's numbers are taken as
@@ -446,7 +446,7 @@ def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
 
 
 def _pair_accuracies(results: Results, noise: str, svm: str) -> pd.DataFrame:
-    """Return the splits (data set, repeat, fold) with all four accuracies: both learners, without and with noise."""
+    """Return the splits with all accuracies of both learners, without and with noise."""
     from fairtrial.study.results.stacking import keep_shared_splits
 
     scores = keep_shared_splits(results.scores("accuracy"))
@@ -480,7 +480,7 @@ def compute_differences(splits: pd.DataFrame, test_fraction: float) -> Differenc
 
 
 def _linearize_loss(before: Any, after: Any, maximum: float) -> Any:
-    """Return a value per split: the loss computed from the mean accuracies, plus the first-order contribution of the split.
+    """Return the loss, linearized around the mean accuracies, for each split.
 
     ELA is (1 - after) / before, with `maximum` = 1. RLA is 1 - after / before, with `maximum` = 0.
     """

@@ -1,4 +1,4 @@
-"""The data sets of each scale, their differences from the paper's data sets, and other copies of them."""
+"""The data sets that are run, and how they differ from the paper's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COPIES = {
 
 @dataclass(frozen=True, eq=False)
 class PaperDatasets:
-    """Data sets keyed by the paper's names, and the reason why each missing data set is missing."""
+    """Data sets keyed by the paper's names, and the reason why each other one is missing."""
 
     data: Mapping[str, Dataset]
     missing: Mapping[str, str]
@@ -83,7 +83,7 @@ class PaperDatasets:
         return frame[frame["rows"] != frame["rows in the paper"]].reset_index(drop=True)
 
     def find_copies(self) -> dict[str, tuple[str, Dataset]]:
-        """Find copies that differ from KEEL's files: they are not corrupted, or have another size or other column types."""
+        """Find copies of data sets that differ from KEEL's files."""
         from fairtrial.data import Dataset
 
         names = {name: catalogue_name for name, (_, catalogue_name) in _COPIES.items() if name in self.data}

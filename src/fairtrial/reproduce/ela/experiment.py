@@ -1,4 +1,4 @@
-"""Repeat table 3 of Sáez, Luengo and Herrera, infer its SVM and its noise, and study more learners and noise levels."""
+"""Repeat table 3 of the paper, and study further learners and noise levels."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FAR = 3.0
     paper="ela",
 )
 def run(request: Request) -> Reproduction:
-    """Repeat table 3, and study copies of data sets, variants of the SVM, more learners, filters and simulated data."""
+    """Repeat table 3, and run the variants and further studies."""
     datasets = PaperDatasets.load(request)
     resampling = read_study_file("ela")["resampling"]
     repeats = request.pick(smoke=1, quick=1, full=resampling["repeats"])
@@ -124,7 +124,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarize(cells: TableCells, judged: Sequence[Claim]) -> str:
-    """State by which measure C4.5 is better, and how many verdicts depend on the SVM and on the noise."""
+    """Summarize which learner is better, and which verdicts depend on inferred settings."""
     table = cells.build_versions()[OURS]
     if not len(table):
         return "No data set has all numbers of table 3, so no claim about it was judged."
@@ -167,7 +167,7 @@ def _describe_behaviour(sign: int) -> str:
 
 
 def find_changed(judged: Sequence[Claim], variant: str) -> list[str]:
-    """List the claims for which the verdicts of the variant and the main run differ, with both verdicts.
+    """List the claims whose verdict in a variant differs from that in the main run.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def count_failures(*studies: Results) -> dict[str, str]:
 
 
 def compare_copies(request: Request, datasets: PaperDatasets, cells: TableCells, repeats: int) -> pd.DataFrame:
-    """Compare accuracies on other copies of some data sets with those on KEEL's files and in the paper."""
+    """Compare accuracies on other copies of data sets with those on KEEL's files."""
     import pandas as pd
 
     from fairtrial.report.means import compute_level_means
@@ -314,7 +314,7 @@ def run_filters(request: Request, datasets: PaperDatasets) -> Results:
 
 
 def tabulate_curves(results: Results) -> pd.DataFrame:
-    """Tabulate the mean accuracy by noise level, ELA and RLA of each learner, sorted by mean ELA."""
+    """Tabulate accuracy by noise level, ELA and RLA of each learner."""
     import pandas as pd
 
     losses = results.robustness("class-noise", by="all")
@@ -372,7 +372,7 @@ _CURVES_NOTE = (
 
 
 def _summarize_agreement(cells: TableCells) -> list[dict[str, Any]]:
-    """Summarize for each learner the distance to the paper: without noise, with other-class noise, with any-class noise."""
+    """Summarize the distance of each learner to the paper, by kind of noise."""
     comparisons = ((OTHER_CLASS, CLEAN), (OTHER_CLASS, NOISY), (ANY_CLASS, NOISY))
     summaries = []
     for learner, label in LEARNER_LABELS.items():
@@ -385,7 +385,7 @@ def _summarize_agreement(cells: TableCells) -> list[dict[str, Any]]:
 
 
 def _compute_noisy_distances(cells: TableCells) -> dict[str, dict[str, float]] | None:
-    """Compute the mean distances of both SVMs to the paper at 10 % noise, by kind of noise; None if a distance is missing."""
+    """Compute the distances of both SVMs to the paper at 10 % noise; None if unknown."""
     distances = {
         kind: {
             svm: float(select_differences(cells.compare(noise), learner, NOISY)["difference"].abs().mean())
@@ -398,7 +398,7 @@ def _compute_noisy_distances(cells: TableCells) -> dict[str, dict[str, float]] |
 
 
 def _leave_out_worst(accuracies: pd.DataFrame, variants: pd.DataFrame) -> dict[str, Any] | None:
-    """Compare votes and logistic models after leaving out the data set on which votes are farthest from the paper."""
+    """Compare votes and logistic models without the worst data set for votes."""
     worst = variants.set_index("variant").loc["votes", "largest on"]
     others = accuracies.drop(index=worst).dropna(subset=["paper", "votes", "logistic"])
     if others.empty:

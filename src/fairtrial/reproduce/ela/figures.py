@@ -1,4 +1,4 @@
-"""Figures: our accuracies and the paper's, the variants of the SVM, and more learners at more noise levels."""
+"""Figures: agreement with the paper, variants of the SVM, and further learners."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> 
 
 
 def draw_overlay(low: float = 0.3) -> Any:
-    """Draw lines of equal RLA and ELA in one panel, and the difference between the measures in another."""
+    """Draw lines of equal RLA and ELA, and the difference between both measures."""
     import altair as alt
     import numpy as np
 
@@ -83,7 +83,7 @@ def draw_overlay(low: float = 0.3) -> Any:
 
 
 def draw_toy_examples(examples: pd.DataFrame) -> Any:
-    """Draw the accuracies of both classifiers without and with noise, with one panel per toy example, as in figure 2."""
+    """Draw the accuracies of the toy examples without and with noise, as in figure 2."""
     import altair as alt
     import numpy as np
 
@@ -117,7 +117,7 @@ def draw_toy_examples(examples: pd.DataFrame) -> Any:
 
 
 def draw_agreement(cells: TableCells) -> Any:
-    """Draw our accuracies against the paper's, with one panel per learner and one point per data set and kind of noise."""
+    """Draw our accuracies against the paper's, with one panel per learner."""
     import altair as alt
     import pandas as pd
 
@@ -156,7 +156,7 @@ def draw_agreement(cells: TableCells) -> Any:
 
 
 def draw_distances(frame: pd.DataFrame) -> Any:
-    """Draw the mean distance of each variant to the paper with its interval, and the closest variant on top."""
+    """Draw the mean distance of each variant to the paper, with its interval."""
     import altair as alt
 
     rows = to_records(frame, ["variant", "mean distance", "low", "high"])
@@ -176,7 +176,7 @@ def draw_distances(frame: pd.DataFrame) -> Any:
 
 
 def draw_curves(results: Results) -> dict[str, Any]:
-    """Draw accuracies and losses by noise level for each group of learners, the loss surfaces, and ELA of all learners."""
+    """Draw accuracies and losses by noise level."""
     from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
     from fairtrial.report.means import compute_level_means
 
@@ -199,7 +199,7 @@ def draw_curves(results: Results) -> dict[str, Any]:
 
 
 def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
-    """Select the groups in which a learner other than C4.5 was run, and remove the learners that were not run.
+    """Leave out learners that were not run, and groups that contain only C4.5.
 
     >>> select_groups(["c45", "ripper", "naive-bayes"])
     {"the paper's learners and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}
@@ -209,7 +209,7 @@ def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
 
 
 def draw_ela_grid(losses: pd.DataFrame, scope: str) -> Any:
-    """Draw ELA as a coloured grid: one row per learner, sorted by mean ELA, and one column per noise level."""
+    """Draw ELA as a coloured grid of learners and noise levels."""
     import altair as alt
 
     order = losses.groupby("learner", sort=False)["ela"].mean().sort_values().index.tolist()

@@ -1,4 +1,4 @@
-"""The effect of noise filters on accuracy: learners with and without a filter, under class noise in the training rows."""
+"""The effect of noise filters on accuracy under class noise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOTE = (
 
 
 def estimate_gains(results: Results) -> dict[tuple[str, str, float], IntervalEstimate]:
-    """Estimate the gain of each filter in points, averaged over data sets, by learner, filter and noise level."""
+    """Estimate the mean gain of each filter over data sets, by learner and noise level."""
     means = compute_means(results)
     gains = {}
     for learner in means.columns:
@@ -41,7 +41,7 @@ def estimate_gains(results: Results) -> dict[tuple[str, str, float], IntervalEst
 
 
 def compute_means(results: Results) -> pd.DataFrame:
-    """Return mean accuracies in percent, with one row per data set and noise level and one column per learner."""
+    """Return mean accuracies in percent, by data set, noise level and learner."""
     scores = results.scores("accuracy").astype({"dataset": object, "learner": object})
     means = scores.groupby(["dataset", "level", "learner"])["value"].agg(lambda values: values.mean(skipna=False))
     return 100 * means.unstack("learner")

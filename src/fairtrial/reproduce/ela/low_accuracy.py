@@ -1,4 +1,4 @@
-"""Claims of the paper's section 3: a learner with a low accuracy without noise has a lower RLA, and more often a negative one.
+"""Claims of the paper's section 3 about learners with a low accuracy without noise.
 
 Both claims compare learners on the same data set. RLA is computed from the accuracy without noise, so a random error of this
 accuracy affects both numbers. We therefore rank the learners by their accuracy on half of the folds and compute RLA on the
@@ -78,7 +78,7 @@ def split_folds(results: Results) -> pd.DataFrame:
 
 
 def correlate_accuracy_and_loss(accuracies: pd.DataFrame) -> list[float]:
-    """Compute Spearman's correlation between accuracy and RLA over the learners, for each data set at one noise level.
+    """Compute the rank correlation between accuracy and RLA on each data set.
 
     >>> import pandas as pd
     >>> rows = [("a", half, 0.5, 0.5) for half in (0, 1)] + [("b", half, 0.9, 0.8) for half in (0, 1)]
@@ -95,7 +95,7 @@ def correlate_accuracy_and_loss(accuracies: pd.DataFrame) -> list[float]:
 
 
 def compare_negative_losses(accuracies: pd.DataFrame) -> list[float]:
-    """Compute by how much a negative RLA is more frequent in the less accurate half of the learners, for each data set.
+    """Compute how much more often inaccurate learners have a negative RLA, by data set.
 
     The value is a difference between two proportions of learners. If the number of learners is odd, the middle one is left
     out.
@@ -112,7 +112,7 @@ def compare_negative_losses(accuracies: pd.DataFrame) -> list[float]:
 
 
 def _pair_halves(accuracies: pd.DataFrame) -> list[tuple[list[pd.Series[float]], list[pd.Series[float]]]]:
-    """For each data set, pair the accuracies in each half of the folds with RLA in the other half."""
+    """Pair accuracies in each half of the folds with RLA in the other half."""
     pairs = []
     for _, rows in accuracies.groupby("dataset", sort=False):
         clean, noisy = (rows.pivot(index="learner", columns="half", values=name).dropna() for name in ("clean", "noisy"))

@@ -1,4 +1,4 @@
-"""Check numbers that should follow from other printed numbers: the losses of tables 1 and 3, and the last rows of table 3."""
+"""Check printed numbers that should follow from other printed numbers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge_printed(table: Table3 | None = None) -> tuple[Claim, ...]:
 
 
 def recompute_table1() -> pd.DataFrame:
-    """Recompute the losses of table 1, with one row per scenario, classifier and measure, beside the printed value.
+    """Recompute the losses of table 1, and list them beside the printed ones.
 
     >>> frame = recompute_table1()
     >>> len(frame), bool((frame["difference"].abs() <= frame["tolerance"]).all())
@@ -87,7 +87,7 @@ def recompute_table1() -> pd.DataFrame:
 
 
 def _compare_losses(table: Table3) -> list[bool]:
-    """Check for each loss of table 3 (rounded to 0.0001) whether it agrees with the accuracies (rounded to 0.01)."""
+    """Check whether each loss of table 3 agrees with the printed accuracies."""
     agreements: list[bool] = []
     for learner in ("c45", "svm"):
         clean, noisy = (table.frame[f"{quantity}_{learner}"] for quantity in ("acc0", "acc10"))

@@ -1,4 +1,4 @@
-"""The support vector machine that the paper probably used, and variants of its encoding, scaling and decision rule.
+"""The SVM that the paper probably used, and variants of it.
 
 SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and combine the pairs into class
 probabilities. If the outputs separate the classes, a steeper logistic model always fits better. Its threshold then depends on
@@ -32,7 +32,7 @@ _COUPLING_TOLERANCE = 1e-3
 
 
 class LogisticPukSVC(Learner):
-    """Pairwise support vector machines with the Pearson VII kernel and a choice of decision rules.
+    """Pairwise SVMs with the Pearson VII kernel and a choice of decision rules.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class LogisticPukSVC(Learner):
         return self.decision == "one-vs-rest" and len(self.classes_) > 2
 
     def _binary_problems(self, codes: Any) -> Iterator[tuple[tuple[int, int], BoolArray, BoolArray]]:
-        """Yield for each SVM its pair of classes, a mask of its rows, and whether each of these rows has the second class."""
+        """Yield the class pair, the rows and the binary labels of each SVM."""
         classes = range(len(self.classes_))
         if self._is_one_vs_rest:
             for code in classes:
@@ -166,7 +166,7 @@ def _count_votes(first_wins: FloatArray) -> FloatArray:
 
 
 def fit_logistic_model(outputs: FloatArray, is_second: BoolArray, *, tol: float = 1e-5) -> tuple[float, float]:
-    """Fit a logistic model of the second class to an SVM's outputs, and return its intercept and slope.
+    """Fit a logistic model to an SVM's outputs, and return its intercept and slope.
 
     The fit stops if no derivative exceeds `tol`. If all outputs are -1 or 1, the first step separates the classes and the fit
     stops there. The threshold (-intercept / slope) then stays near the mean output instead of 0.
@@ -194,7 +194,7 @@ def predict_second_class(outputs: FloatArray, model: tuple[float, float]) -> Flo
 
 
 def couple_pairs(first_wins: FloatArray, n_rows: FloatArray) -> FloatArray:
-    """Compute the class probabilities that fit the pairwise probabilities best (Hastie & Tibshirani 1998).
+    """Compute class probabilities from pairwise probabilities (Hastie & Tibshirani 1998).
 
     `first_wins[row, i, j]` is the probability of class i given class i or j. `n_rows[i, j]` is the number of training rows of
     the pair, which serves as its weight. Only the entries above the diagonal are used.
@@ -256,7 +256,7 @@ def _search_line(
     gradient: FloatArray,
     direction: FloatArray,
 ) -> tuple[FloatArray, float]:
-    """Find a step with sufficient decrease by quadratic, then cubic backtracking (Dennis & Schnabel 1983)."""
+    """Find a step with sufficient decrease by backtracking (Dennis & Schnabel 1983)."""
     slope, length, previous = float(gradient @ direction), 1.0, None
     while True:
         new_loss = compute_loss(start + length * direction)
@@ -269,7 +269,7 @@ def _search_line(
 
 
 def _minimize_cubic(slope: float, current: tuple[float, float], previous: tuple[float, float]) -> float:
-    """Minimize the cubic that has the given initial slope and the given excess at the last two step lengths."""
+    """Minimize the cubic through the last two step lengths."""
     (a, a_excess), (b, b_excess) = current, previous
     cubic = (a_excess / a**2 - b_excess / b**2) / (a - b)
     quadratic = (a * b_excess / b**2 - b * a_excess / a**2) / (a - b)

@@ -40,7 +40,7 @@ _KEYS = ["dataset", "learner", "quantity"]
 
 @dataclass(frozen=True)
 class WinCount:
-    """Numbers of data sets on which the first of two values is larger or smaller, and the p-value of the exact sign test."""
+    """Wins and losses of one learner over data sets, with the exact sign test."""
 
     wins: int
     losses: int
@@ -89,7 +89,7 @@ class WinCount:
 
 @dataclass(frozen=True, eq=False)
 class Table3:
-    """A table in the form of the paper's table 3: one row per data set, columns such as `acc0_c45` and `ela_svm`.
+    """A table in the form of the paper's table 3, with one row per data set.
 
     The methods take one of the quantities `acc0`, `acc10`, `ela` and `rla`.
     """
@@ -141,7 +141,7 @@ class Table3:
 
 @dataclass(frozen=True, eq=False)
 class TableCells:
-    """Our numbers, one row per data set, learner and quantity (`value`, `low`, `high`), under both kinds of noise."""
+    """Our numbers and their limits by data set, learner, quantity and kind of noise."""
 
     other_class: pd.DataFrame
     any_class: pd.DataFrame
@@ -155,13 +155,13 @@ class TableCells:
         return cls(*(_compute_cells(results, noise) for noise in (OTHER_CLASS, ANY_CLASS)))
 
     def compare(self, noise: str) -> pd.DataFrame:
-        """Join our numbers under this noise with the published ones, for the data sets that were run."""
+        """Join our numbers under this kind of noise with the published ones."""
         ours = self.other_class if noise == OTHER_CLASS else self.any_class
         published = read_published_cells()
         return compare_with_published(ours, published[published["dataset"].isin(ours["dataset"])], _KEYS)
 
     def build_versions(self) -> dict[str, Table3]:
-        """Build the four versions of our table 3 and the paper's table 3, all for the same data sets."""
+        """Build our versions of table 3 and the paper's, all for the same data sets."""
         versions = {
             name: _pivot_cells(self.other_class if noise == OTHER_CLASS else self.any_class, svm)
             for name, (noise, svm) in VERSIONS.items()
@@ -228,7 +228,7 @@ def _pivot_cells(cells: pd.DataFrame, svm: str) -> pd.DataFrame:
 
 
 def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
-    """Build the tables about table 3: our numbers beside the paper's, averages, counts, and preferences of ELA and RLA."""
+    """Build the tables that compare our version of table 3 with the paper's."""
     import pandas as pd
 
     comparisons = {noise: cells.compare(noise) for noise in NOISE_LABELS}
@@ -297,7 +297,7 @@ _NOISE_NOTE = (
 
 
 def tabulate_beside_published(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate table 3 with C4.5 and the SVM with logistic models: our numbers, and the paper's in parentheses.
+    """Tabulate our version of table 3, with the paper's numbers in parentheses.
 
     Numbers that differ significantly from the paper's have an asterisk. The last rows are averages and counts of best results.
     """
@@ -326,7 +326,7 @@ def tabulate_beside_published(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
-    """Tabulate our mean, the paper's mean, and the difference with its interval, by learner and quantity."""
+    """Tabulate our mean, the paper's mean and their difference by learner and quantity."""
     import pandas as pd
 
     rows = []
@@ -342,7 +342,7 @@ def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
 
 
 def select_differences(comparison: pd.DataFrame, learner: str, quantity: str) -> pd.DataFrame:
-    """Select the data sets for which both our results and the paper contain this quantity of a learner."""
+    """Select the data sets for which we and the paper have a quantity of a learner."""
     selected = comparison[(comparison["learner"] == learner) & (comparison["quantity"] == quantity)]
     return selected.dropna(subset=["difference"])
 
@@ -363,7 +363,7 @@ def count_best(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def tabulate_disagreements(versions: Mapping[str, Table3]) -> pd.DataFrame:
-    """Tabulate the data sets on which ELA and RLA prefer different learners in any version of table 3."""
+    """Tabulate the data sets on which ELA and RLA prefer different learners."""
     import pandas as pd
 
     preferences = {version: table.compare_preferences() for version, table in versions.items()}
@@ -379,7 +379,7 @@ def tabulate_disagreements(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
-    """Tabulate the mean difference and the counts for each version and quantity, and whether they are significant."""
+    """Tabulate mean differences and counts, and whether they are significant."""
     import pandas as pd
 
     rows = []
@@ -394,7 +394,7 @@ def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def compare_noise(cells: TableCells) -> pd.DataFrame:
-    """Compare both kinds of noise by the distance between our accuracies at 10 % noise and the paper's."""
+    """Compare our accuracies under each kind of noise with the paper's."""
     import pandas as pd
 
     comparisons = {"other": cells.compare(OTHER_CLASS), "any": cells.compare(ANY_CLASS)}

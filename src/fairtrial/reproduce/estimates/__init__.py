@@ -1,1 +1,1 @@
-"""Galdi and Tagliaferri: estimates of a learner's error, compared with the true error on simulated problems."""
+"""Galdi and Tagliaferri: estimates of a learner's error on simulated problems."""

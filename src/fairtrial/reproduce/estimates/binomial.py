@@ -1,4 +1,4 @@
-"""Confidence intervals for accuracy on a test set: exact coverage and width, and simulated intervals as in Figure 4."""
+"""Confidence intervals for the accuracy on a test set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PROBLEM = "two Gaussians"
 
 @cache
 def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper confidence limits for accuracy, given 0, 1, ..., n correct predictions.
+    """Return the confidence limits for accuracy, given 0, 1, ..., n correct predictions.
 
     The Gaussian interval is the accuracy plus or minus z standard errors, truncated to [0, 1]. The standard error is
     sqrt(accuracy (1 - accuracy) / n).
@@ -47,7 +47,7 @@ def compute_limits(method: str, n: int, level: float) -> tuple[FloatArray, Float
 
 
 def compute_coverage(method: str, n: int, accuracies: Sequence[float], level: float = LEVEL) -> FloatArray:
-    """Compute the probability that the interval contains the true accuracy, for each of `accuracies`.
+    """Compute the probability that the interval contains each true accuracy.
 
     The probability follows from the binomial distribution.
 
@@ -61,7 +61,7 @@ def compute_coverage(method: str, n: int, accuracies: Sequence[float], level: fl
 
 
 def compute_mean_width(method: str, n: int, accuracies: Sequence[float], level: float = LEVEL) -> FloatArray:
-    """Compute the expected width of the interval from the binomial distribution, for each of `accuracies`."""
+    """Compute the expected width of the interval for each true accuracy."""
     low, high = compute_limits(method, n, level)
     width: FloatArray = (high - low) @ _compute_probabilities(n, tuple(accuracies))
     return width
@@ -69,14 +69,14 @@ def compute_mean_width(method: str, n: int, accuracies: Sequence[float], level: 
 
 @cache
 def _compute_probabilities(n: int, accuracies: tuple[float, ...]) -> FloatArray:
-    """Return the probability of 0, 1, ..., n correct predictions (rows) for each accuracy (columns)."""
+    """Return binomial probabilities: rows 0 to n correct predictions, columns accuracies."""
     from scipy.stats import binom
 
     return np.asarray(binom.pmf(np.arange(n + 1)[:, None], n, np.asarray(accuracies)))
 
 
 def tabulate_intervals() -> pd.DataFrame:
-    """Return the exact coverage and the mean width of 95 % intervals by method, number of test rows and true accuracy."""
+    """Return the exact coverage and the mean width of 95 % intervals."""
     import pandas as pd
 
     frames = [
@@ -101,7 +101,7 @@ def summarize_intervals(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def sample_intervals(n_samples: int, seed: int) -> pd.DataFrame:
-    """Draw test samples, and compute 90 % intervals for the accuracy of the Bayes classifier from each.
+    """Sample 90 % intervals for the accuracy of the Bayes classifier.
 
     The true accuracy is known: it is 1 minus the Bayes error of the problem "two Gaussians". The result has one row per
     sample and method.
@@ -124,7 +124,7 @@ def sample_intervals(n_samples: int, seed: int) -> pd.DataFrame:
 
 
 def estimate_coverage(intervals: pd.DataFrame, method: str) -> IntervalEstimate:
-    """Estimate the coverage of a method's intervals from the sampled intervals, with Wilson's interval."""
+    """Estimate the coverage of a method from its sampled intervals."""
     from fairtrial.measures.intervals import compute_wilson_limits
 
     is_covered = intervals.loc[intervals["method"] == method, "is_covered"]

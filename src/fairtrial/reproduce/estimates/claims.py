@@ -1,4 +1,4 @@
-"""Judge the chapter's claims about estimates of error, intervals, model selection and ensembles."""
+"""Judge the chapter's claims by our results."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def judge_cross_validation(draws: Draws) -> dict[str, Claim]:
 
 
 def judge_complete(draws: Draws) -> Claim:
-    """Judge whether complete cross-validation, which tests all splits, estimates the error better than one partition."""
+    """Judge whether complete cross-validation is better than a single partition."""
     once = _compare(draws, complete.ONCE, complete.COMPLETE, "rmse")
     repeated = _compare(draws, complete.REPEATED, complete.COMPLETE, "rmse")
     return Claim(
@@ -269,7 +269,7 @@ def judge_confidence_level(intervals: pd.DataFrame) -> Claim:
 
 
 def judge_hold_out_coverage(draws: Draws) -> Claim:
-    """Judge whether the chapter's binomial intervals contain the true error of the learner trained on the whole sample."""
+    """Judge whether binomial hold-out intervals contain the true error often enough."""
     coverage = {method: draws.estimate_coverage(method) for method in _HOLD_OUTS}
     described = []
     for method, estimate in coverage.items():
@@ -294,7 +294,7 @@ def judge_hold_out_coverage(draws: Draws) -> Claim:
 
 
 def judge_selection(selected: SelectedModelError) -> Claim:
-    """Judge the claim that the validation error of a selected model is biased, but its test error is not."""
+    """Judge whether the validation error of a selected model is biased, but not its test error."""
     validation, test = (error.subtract(selected.true_error) for error in (selected.validation, selected.test))
     return Claim(
         "The error on the validation set that was used to select the model underestimates the true error; the error on new "
@@ -377,7 +377,7 @@ def _describe_variances(parts: pd.DataFrame) -> str:
 
 
 def judge_exact_intervals(exact: pd.DataFrame) -> dict[str, Claim]:
-    """Judge the claims about width and the Gaussian interval from exact values, which have no sampling error."""
+    """Judge the claims about width and the Gaussian interval from exact values."""
     summary = {(row["method"], row["n"]): row for row in binomial.summarize_intervals(exact).to_dict("records")}
     widths = exact[exact["method"] == "Wilson"].pivot_table(index="accuracy", columns="n", values="width")
     sizes, levels = list(widths.columns), [0.5, 0.8, 0.95]

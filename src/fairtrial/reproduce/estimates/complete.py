@@ -1,4 +1,4 @@
-"""Complete cross-validation: all splits with two test rows, compared with one and with five random partitions."""
+"""Complete cross-validation with two test rows, compared with random partitions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEST_ROWS = 2
 
 
 def count_splits(n: int, n_folds: int = 10) -> int:
-    """Return the number of splits in complete cross-validation with test sets as large as a fold.
+    """Count the splits of complete cross-validation with test sets as large as a fold.
 
     >>> count_splits(20), count_splits(100)
     (190, 17310309456440)
@@ -30,7 +30,7 @@ def count_splits(n: int, n_folds: int = 10) -> int:
 
 
 def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: int) -> FloatArray:
-    """Return the error of every split with two test rows, as a symmetric matrix indexed by these rows.
+    """Return the errors of all splits with two test rows, indexed by these rows.
 
     The diagonal is NaN.
     """
@@ -45,7 +45,7 @@ def compute_split_errors(learner: str, X: FloatArray, y: IntArray, n_classes: in
 
 
 def estimate_by_partitions(errors: FloatArray, rng: np.random.Generator) -> dict[str, float]:
-    """Estimate the error from one and from five random partitions into test sets of two rows, and from all splits.
+    """Estimate the error from one and from five random partitions, and from all splits.
 
     Every pair of rows is equally likely to be a test set of a random partition. Complete cross-validation is therefore the
     mean over all partitions. It has the same bias as one partition, and a smaller variance.
@@ -57,7 +57,7 @@ def estimate_by_partitions(errors: FloatArray, rng: np.random.Generator) -> dict
 
 
 def simulate_complete(plan: SimulationPlan, seed: int, *, progress: bool | None = False) -> pd.DataFrame:
-    """Simulate samples, and return the estimates and the true error in the same columns as the main simulation.
+    """Simulate samples, and return the estimates and the true error.
 
     C4.5 is left out because it cannot be fitted to all training sets at once.
     """

@@ -1,4 +1,4 @@
-"""Summaries of simulated estimates (bias, standard deviation, error, coverage) and comparisons of methods.
+"""Summaries of simulated estimates, and comparisons of methods.
 
 All learners see the same samples and splits, so the Monte Carlo intervals treat the results of all learners on one sample as
 one observation.
@@ -28,7 +28,10 @@ Quantity = Literal["bias", "deviation", "rmse"]
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Simulated estimates: one row per cell (problem, number of rows, learner), replicate and method."""
+    """Simulated estimates, with one row per cell, replicate and method.
+
+    A cell is a combination of a problem, a number of rows and a learner.
+    """
 
     frame: pd.DataFrame
 
@@ -51,7 +54,7 @@ class Draws:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """Bias, standard deviation, root mean squared error and coverage of each cell and method, with 95 % intervals.
+        """Bias, standard deviation, RMSE and coverage by cell and method, with 95 % intervals.
 
         The reference is the true error of the learner trained on the same sample.
         """
@@ -150,7 +153,10 @@ def _square_deviations(rows: pd.DataFrame, quantity: Quantity) -> pd.Series[floa
 
 @dataclass(frozen=True, eq=False)
 class CellEstimate:
-    """An estimate from the replicates of one cell. Cells with the same `samples` share the sample of each replicate."""
+    """An estimate from the replicates of one cell.
+
+    A cell is a problem, a number of rows and a learner. Cells with the same `samples` share the sample of each replicate.
+    """
 
     samples: Hashable
     value: float
@@ -198,7 +204,7 @@ def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
 
 
 def pool_proportions(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean of proportions over cells, with Wilson's interval for the effective number of draws.
+    """Estimate the mean of proportions over cells with Wilson's interval.
 
     The effective number is the number of independent draws that would give the same variance (Korn and Graubard 1998). If the
     variance is zero, it is the number of distinct samples. A sample that several cells share counts once.
@@ -230,7 +236,7 @@ def _group_by_samples(cells: Sequence[CellEstimate]) -> list[list[CellEstimate]]
 
 
 def _estimate_variance(cells: Sequence[CellEstimate]) -> tuple[float, float]:
-    """Return the variance of the mean over cells and its degrees of freedom (Satterthwaite); NaN if unknown.
+    """Return the variance of the mean over cells, and its degrees of freedom.
 
     The contributions of a replicate are added over the cells that share its sample. Learners can have different numbers of
     replicates. Different groups of cells have independent samples, so their variances are added.
@@ -301,7 +307,7 @@ class LearnerEstimates:
 
 
 def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, sign: bool = False) -> str:
-    """Format an estimate and its interval, with more digits if a limit would otherwise be rounded to `null`.
+    """Format an estimate and its interval so that no limit is wrongly rounded to `null`.
 
     `null` is the value that means no effect. If the interval does not contain it, the estimate is not rounded to it either.
 
@@ -329,7 +335,7 @@ def format_number(number: float, digits: int, *, sign: bool = False) -> str:
 
 
 def _count_digits(number: float, digits: int, null: int) -> int:
-    """Return the smallest number of decimal places, at least `digits`, that distinguishes a number from `null`.
+    """Return how many decimal places distinguish a number from `null`, at least `digits`.
 
     If no number of decimal places up to the maximum does so, return `digits`.
     """

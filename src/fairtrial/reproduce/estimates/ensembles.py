@@ -1,4 +1,4 @@
-"""Compare bagging and boosting with the single learner: error, noise, bias and variance on simulated problems."""
+"""Compare bagging and boosting with single learners on simulated problems."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BASES = {
 
 @dataclass(frozen=True)
 class ErrorDecomposition:
-    """The expected error and its decomposition into noise, bias and variance (Kohavi and Wolpert 1996)."""
+    """The expected error, split into noise, bias and variance (Kohavi and Wolpert 1996)."""
 
     error: float
     noise: float
@@ -39,7 +39,7 @@ class ErrorDecomposition:
 
 
 def build_learners(n_members: int, seed: int) -> dict[str, Any]:
-    """Build the single learners and the ensembles. Boosting draws rows by weight, as described in the chapter."""
+    """Build the single learners and the ensembles."""
     from fairtrial.learners import C45, AdaBoostM1, Bagging, NaiveBayes, NearestNeighbours, Stump, make_learner
 
     settings: dict[str, Any] = {"n_estimators": n_members, "random_state": seed}
@@ -59,7 +59,7 @@ def build_learners(n_members: int, seed: int) -> dict[str, Any]:
 
 
 def decompose_error(probabilities: FloatArray, predictions: IntArray) -> ErrorDecomposition:
-    """Decompose the error, given true class probabilities (rows x classes) and predictions (models x rows).
+    """Decompose the error of several models into noise, bias and variance.
 
     Noise is caused by the randomness of the classes. Bias measures how far the models' votes are from the class probabilities.
     Variance measures how much the predictions of the models differ. Bias and variance are corrected for the finite number of
@@ -93,15 +93,15 @@ class EnsembleResults:
     errors: pd.DataFrame
 
     def estimate_gains(self, ensemble: str) -> dict[str, IntervalEstimate]:
-        """Estimate the error of the single learner minus that of the ensemble for each problem, in points."""
+        """Estimate the error of the single learner minus that of the ensemble, in points."""
         return self._estimate(lambda errors: errors[BASES[ensemble]] - errors[ensemble])
 
     def compare_errors(self, first: str, second: str) -> dict[str, IntervalEstimate]:
-        """Estimate the error of the first learner minus that of the second for each problem, in points."""
+        """Estimate the error of the first learner minus that of the second, in points."""
         return self._estimate(lambda errors: errors[first] - errors[second])
 
     def compare_gains(self, first: str, second: str) -> dict[str, IntervalEstimate]:
-        """Estimate the gain of the first ensemble minus that of the second for each problem, in points."""
+        """Estimate the gain of the first ensemble minus that of the second, in points."""
         return self._estimate(lambda errors: errors[BASES[first]] - errors[first] - errors[BASES[second]] + errors[second])
 
     def _estimate(self, compute: Callable[[pd.DataFrame], pd.Series[float]]) -> dict[str, IntervalEstimate]:
@@ -109,7 +109,7 @@ class EnsembleResults:
         return {str(problem): estimate_mean(compute(errors)) for problem, errors in groups}
 
     def frame(self) -> pd.DataFrame:
-        """Return the parts of the error in points, and the gain of each ensemble with its 95 % interval."""
+        """Return the parts of the error and the gains in points, with 95 % intervals of the gains."""
         gains = {name: self.estimate_gains(name) for name in BASES}
         rows = [
             row
@@ -125,7 +125,7 @@ def _describe_gain(gain: IntervalEstimate | None) -> dict[str, float]:
 
 
 def simulate_ensembles(plan: SimulationPlan, seed: int, jobs: int, *, progress: bool | None = False) -> EnsembleResults:
-    """Train all learners on the same samples of each problem, and compute their errors on the same new rows."""
+    """Train all learners on the same samples, and measure their errors on the same new rows."""
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -157,7 +157,7 @@ def _draw_new_rows(problem: str, settings: dict[str, Any], seed: int) -> Any:
 
 
 def _predict(problem: str, replicate: int, settings: dict[str, Any], seed: int) -> dict[str, IntArray]:
-    """Train every learner on one sample and return its predictions for the new rows as class codes."""
+    """Train every learner on one sample, and predict the classes of the new rows."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from fairtrial.study.randomness import derive_generator, derive_seed

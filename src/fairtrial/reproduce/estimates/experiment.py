@@ -64,7 +64,7 @@ _ENSEMBLES_NOTE = (
     paper="estimates",
 )
 def run(request: Request) -> Reproduction:
-    """Simulate samples, estimate the error by all methods, and compare the estimates with the true error."""
+    """Simulate samples, and compare the estimates by all methods with the true error."""
     plan = SimulationPlan.load(request.scale)
     results = simulate_results(plan, request)
     worked = compute_worked_examples()
@@ -104,7 +104,7 @@ def simulate_results(plan: SimulationPlan, request: Request) -> SimulationResult
 
 
 def describe_answer(draws: Draws, judged: Mapping[str, Claim]) -> str:
-    """State which methods have the smallest errors, and which claims of the chapter are contradicted."""
+    """Describe the methods with the smallest errors and the contradicted claims."""
     errors = draws.summary.groupby("method", sort=False)["rmse"].mean().mul(100).drop(_RESUBSTITUTION).sort_values()
     best = [str(name) for name in errors.index[:3]]
     others = [name for name in ("10-fold", "leave-one-out", "hold-out 2/3") if name not in best]
@@ -122,7 +122,7 @@ def describe_answer(draws: Draws, judged: Mapping[str, Claim]) -> str:
 
 
 def summarize_estimates(draws: Draws) -> dict[str, Any]:
-    """Summarize the best method by size, the largest bias by learner, and the bias of resubstitution."""
+    """Summarize the best methods, the largest biases and the bias of resubstitution."""
     summary = draws.summary
     best_by_size = {}
     for n in (int(summary["n"].min()), int(summary["n"].max())):
@@ -169,7 +169,7 @@ def build_tables(results: SimulationResults, worked: pd.DataFrame) -> tuple[Resu
 
 
 def tabulate_complete(draws: Draws) -> pd.DataFrame:
-    """Return the bias, standard deviation and root mean squared error in points, by number of rows, learner and method."""
+    """Tabulate bias, standard deviation and RMSE of complete cross-validation, in points."""
     quantities = ["bias", "deviation", "rmse"]
     frame = draws.summary.groupby(["n", "learner", "method"], sort=False)[quantities].mean().mul(100).reset_index()
     n_fits = {

@@ -1,4 +1,4 @@
-"""Figures: bias and error of estimates by number of rows, coverage of intervals, and error decomposition of ensembles."""
+"""Figures of estimates, interval coverage and error decompositions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def draw_by_rows(summary: pd.DataFrame, quantity: str, title: str, subtitle: str
 
 
 def draw_coverage(summary: pd.DataFrame) -> Any:
-    """Draw the coverage of the intervals of each method, with a tick per problem, learner and number of rows."""
+    """Draw the coverage of each method's intervals on each problem."""
     import altair as alt
 
     rows = to_records(summary.assign(value=100 * summary["coverage"]), ["n", "problem", "learner", "method", "value"])
@@ -128,7 +128,7 @@ def draw_samples(intervals: pd.DataFrame) -> Any:
 
 
 def draw_exact_coverage(exact: pd.DataFrame) -> Any:
-    """Draw the exact coverage by true accuracy, with a line per method and a panel per number of test rows."""
+    """Draw the exact coverage by true accuracy, method and number of test rows."""
     import altair as alt
 
     chosen = exact[exact["n"].isin(_SIZES_SHOWN)]
@@ -156,7 +156,7 @@ def draw_exact_coverage(exact: pd.DataFrame) -> Any:
 
 
 def draw_ensembles(ensembles: pd.DataFrame) -> Any:
-    """Draw noise, bias and variance as stacked bars, with a bar per learner and a panel per problem."""
+    """Draw noise, bias and variance as stacked bars, with a panel per problem."""
     import altair as alt
 
     long = ensembles.melt(["problem", "learner"], ["noise", "bias", "variance"], "part", "value")

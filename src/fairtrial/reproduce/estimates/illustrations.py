@@ -1,4 +1,4 @@
-"""The chapter's Figures 1 (sensitivity and precision), 3 (bootstrap), 5 (bagging) and 6 (boosting), redrawn with data."""
+"""The chapter's Figures 1, 3, 5 and 6, redrawn with data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _draw_points(n: int) -> tuple[FloatArray, IntArray]:
 
 
 def build_trade_off() -> pd.DataFrame:
-    """Return points with the thresholds that have the highest sensitivity, precision and F1 score.
+    """Return points and the thresholds with the best sensitivity, precision and F1 score.
 
     A point is predicted to be positive if the sum of its attributes is at least the threshold.
     """
@@ -70,7 +70,7 @@ def build_trade_off() -> pd.DataFrame:
 
 
 def draw_trade_off(points: pd.DataFrame) -> Any:
-    """Draw the points and the line that separates the predicted classes, with a panel per threshold."""
+    """Draw the points and the decision boundary, with a panel per threshold."""
     import altair as alt
 
     panels = []
@@ -145,7 +145,7 @@ def draw_marbles(marbles: pd.DataFrame) -> Any:
 
 
 def build_votes() -> pd.DataFrame:
-    """Return the predictions of ten bagged trees for 40 test rows, their majority vote, and the true classes."""
+    """Return predictions of ten bagged trees, their majority vote, and the true classes."""
     import pandas as pd
 
     from fairtrial.learners import C45, Bagging
@@ -187,7 +187,7 @@ def draw_votes(votes: pd.DataFrame) -> Any:
 
 
 def build_boosting(n_rounds: int = 3) -> pd.DataFrame:
-    """Return the points in each round of AdaBoost with their weights, the stump's split, and whether they are misclassified."""
+    """Return the weighted points in each round of AdaBoost, and the stump's errors."""
     import pandas as pd
 
     from fairtrial.learners import AdaBoostM1, Stump
@@ -207,7 +207,7 @@ def build_boosting(n_rounds: int = 3) -> pd.DataFrame:
 
 
 def draw_boosting(points: pd.DataFrame) -> Any:
-    """Draw the points with their weights as sizes, and the split of the stump, with a panel per round."""
+    """Draw the points, sized by weight, and the split of the stump in each round."""
     import altair as alt
 
     largest = float(points["weight"].max())

@@ -25,7 +25,7 @@ BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], I
 def compute_losses(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, is_tested: Mask
 ) -> FloatArray:
-    """Return the 0-1 losses of each training set's model on its test rows, and 0 for all other rows.
+    """Return the 0-1 loss of each model on its test rows, and 0 for all other rows.
 
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
     >>> compute_losses("nearest neighbour", X, y, 2, 1.0 - np.eye(3), np.eye(3, dtype=bool)).diagonal().tolist()
@@ -104,7 +104,7 @@ def predict_linear_discriminant(
 def _compute_moments(
     X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the class proportions, and the means and mean squares of the attributes, for each training set and class."""
+    """Return class proportions, and means and mean squares of the attributes by class."""
     members = weights[:, None] * (y == np.arange(n_classes)[:, None])  # (training sets, classes, rows)
     counts = members.sum(axis=2)
     divisors = np.maximum(counts, 1e-300)[:, :, None]

@@ -1,4 +1,4 @@
-"""Regression measures of the chapter: a worked example with intervals, and the effect of one outlier."""
+"""Regression measures: a worked example, and the effect of one outlier."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tabulate_example() -> pd.DataFrame:
 
 
 def simulate_outliers(n_samples: int, seed: int) -> pd.DataFrame:
-    """Return the logarithm of the factor by which one outlier changes each measure, for each sample.
+    """Simulate the log of the factor by which one outlier changes each measure.
 
     True values are standard normal, and the errors of the predictions have a standard deviation of 0.5. An outlier moves one
     true value by 5 or 10 standard deviations of the errors.
@@ -82,12 +82,12 @@ def simulate_outliers(n_samples: int, seed: int) -> pd.DataFrame:
 
 
 def estimate_differences(changes: pd.DataFrame) -> list[IntervalEstimate]:
-    """Estimate by how much more a squared error changes than an absolute error, for each setting and pair of measures."""
+    """Estimate how much more an outlier changes squared errors than absolute errors."""
     settings = changes.groupby(["n", "outlier"], sort=False)
     return [estimate_mean(rows[squared] - rows[absolute]) for _, rows in settings for squared, absolute in PAIRS]
 
 
 def tabulate_outliers(changes: pd.DataFrame) -> pd.DataFrame:
-    """Return the geometric mean of the factor by which the outlier changes each measure, by setting."""
+    """Tabulate the factor (geometric mean) by which the outlier changes each measure."""
     means = changes.groupby(["n", "outlier"], sort=False)[list(MEASURES)].mean()
     return means.apply(np.exp).reset_index()

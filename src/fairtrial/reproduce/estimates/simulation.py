@@ -1,4 +1,4 @@
-"""Simulate samples, estimate the error of learners by all methods, and measure the true error on new rows."""
+"""Simulate samples, estimate the error by all methods, and measure the true error."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ def build_population(name: str) -> Population:
 
 
 def draw_sample(name: str, n: int, rng: Any) -> tuple[Any, Any, int]:
-    """Draw rows of a problem, and return the attributes, the class codes and the number of classes."""
+    """Draw rows, and return attributes, class codes and the number of classes."""
     X, y = build_population(name).sample(n, rng)
     return X.to_numpy(), y.cat.codes.to_numpy().astype("int64"), len(y.cat.categories)
 
 
 def simulate_cells(plan: SimulationPlan, seed: int, jobs: int, folder: Path, *, progress: bool | None = False) -> pd.DataFrame:
-    """Simulate all cells, and return the estimate, its interval and the true error by cell, replicate and method.
+    """Simulate all cells, and return the estimates, their intervals and the true errors.
 
     Finished cells are stored in `folder` and reused.
     """
@@ -248,7 +248,7 @@ def build_splitters(plan: SimulationPlan, y: IntArray, rng: np.random.Generator)
 def estimate_errors(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, plan: SimulationPlan, rng: np.random.Generator
 ) -> dict[str, IntervalEstimate]:
-    """Estimate the error of a learner from one sample by every method, each with its own type of interval."""
+    """Estimate the error of a learner from one sample by every method."""
     from fairtrial.resampling.estimate import NoInformation
 
     predictions = learners.predict_from_all(learner, X, y, n_classes, X)
@@ -277,7 +277,7 @@ def _estimate_binomial(error: float, n_rows: int) -> IntervalEstimate:
 
 
 def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -> IntervalEstimate:
-    """Return the mean error with the interval of Nadeau and Bengio (2003), which corrects for overlapping training sets."""
+    """Return the mean error with the corrected interval of Nadeau and Bengio (2003)."""
     from fairtrial.study.results.stacking import compute_half_width
 
     n_test, n_train = resamples.is_tested.sum(axis=1), resamples.weights.sum(axis=1)
@@ -290,7 +290,7 @@ def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -
 def _estimate_by_bootstrap(
     losses: FloatArray, resamples: TrainingResamples, apparent: FloatArray, no_information: Any
 ) -> dict[str, IntervalEstimate]:
-    """Return the estimates E0, .632 (based on E0, as in the chapter) and .632+ with their intervals."""
+    """Return the estimates E0, .632 (based on E0) and .632+ with their intervals."""
     from fairtrial.errors import SuspectInputWarning
     from fairtrial.resampling import out_of_bag_estimates
 

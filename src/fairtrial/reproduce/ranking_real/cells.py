@@ -1,4 +1,4 @@
-"""The cells of Table 1, each of which summarizes many repeats on one data set with one kind of noise."""
+"""The cells of Table 1: repeats on one data set with one kind of noise."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _compute_means(
     seed: int,
     further: Sequence[FurtherMeasure],
 ) -> FloatArray:
-    """Compute the means over folds, in the shape repeats x 2 (naive Bayes, replaced scores) x measures."""
+    """Compute means over folds (repeats x naive Bayes or replaced scores x measures)."""
     n, stream = len(dataset.classes), derive_seed(seed, "ranking-real", dataset.name, experiment) & 0xFFFFFFFFFFFFFFFF
     ends = np.cumsum([len(range(fold, n, _FOLDS)) for fold in range(_FOLDS)]).tolist()
     plan = interpretation.plan(experiment)
@@ -177,7 +177,7 @@ def _average_defined(values: FloatArray) -> FloatArray:
 
 
 def _compute_deviations(values: FloatArray) -> FloatArray:
-    """Compute standard deviations over the repeats in which a measure is defined; NaN if there are fewer than two."""
+    """Compute standard deviations over the repeats in which a measure is defined."""
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         deviations = np.where(is_defined, values - _average_defined(values), 0.0)

@@ -151,7 +151,7 @@ def _subtract_from(limit: float, estimate: IntervalEstimate) -> IntervalEstimate
 
 
 def judge_most(noisy: Cells) -> JudgedQuantity:
-    """Judge each data set by all its cells, and the claim by the number of data sets that support or contradict it."""
+    """Judge the claim about most data sets by the number that support or contradict it."""
     datasets = list(dict.fromkeys(cell.dataset for cell in noisy))
     if len(datasets) < _MIN_DATASETS:
         return JudgedQuantity(NOT_TESTABLE, f"fewer than {_MIN_DATASETS} data sets were run")
@@ -168,7 +168,7 @@ def judge_most(noisy: Cells) -> JudgedQuantity:
 
 
 def _judge_dataset(cells: Cells) -> Verdict:
-    """Judge whether the errors of all measures are small and similar in all experiments on one data set."""
+    """Judge whether all errors on one data set are small and similar."""
     rates = [_estimate_cell_rate(cell, measure) for cell in cells for measure in MEASURES]
     differences = [
         estimate_mean(100 * (cell.errors[:, first] - cell.errors[:, second]))
@@ -184,7 +184,7 @@ def _estimate_cell_rate(cell: CellResult, measure: str) -> IntervalEstimate:
 
 
 def judge_hard_sauc(noisy: Cells) -> JudgedQuantity:
-    """Judge whether the errors of sAUC on both hard data sets are above 50 %, by a combined test over the cells."""
+    """Judge whether the errors of sAUC on both hard data sets are above 50 %."""
     cells = _select_cells(noisy, HARD_DATASETS)
     if cells is None:
         return _MISSING
@@ -219,7 +219,7 @@ def _judge_hardest_variants(runs: Mapping[str, Cells]) -> Claim:
 
 
 def judge_hardest(noisy: Cells, measure: str | None = None) -> JudgedQuantity:
-    """Judge whether the errors on both hard data sets are higher than on all other data sets in each experiment.
+    """Judge whether the errors on both hard data sets are higher than on all others.
 
     The errors are those of one measure, or the mean of the six measures.
     """
@@ -233,7 +233,10 @@ def judge_hardest(noisy: Cells, measure: str | None = None) -> JudgedQuantity:
 
 
 def _has_hard_and_other(cells: Cells) -> bool:
-    """Return whether both hard data sets and at least one other were run, all in the same experiments."""
+    """Return whether both hard data sets and at least one other were run.
+
+    All of these data sets must have been run in the same experiments.
+    """
     experiments: dict[str, set[int]] = {}
     for cell in cells:
         experiments.setdefault(cell.dataset, set()).add(cell.experiment)
@@ -241,7 +244,7 @@ def _has_hard_and_other(cells: Cells) -> bool:
 
 
 def _pair_hard_with_others(cells: Cells) -> list[tuple[CellResult, CellResult]]:
-    """Pair each cell of a hard data set with every cell of the other data sets in the same experiment."""
+    """Pair each cell of a hard data set with each other data set in the same experiment."""
     return [
         (hard, other)
         for hard in cells
@@ -251,7 +254,7 @@ def _pair_hard_with_others(cells: Cells) -> list[tuple[CellResult, CellResult]]:
 
 
 def _estimate_mean_difference(first: CellResult, second: CellResult) -> IntervalEstimate:
-    """Estimate the difference between the mean errors over the six measures in percentage points."""
+    """Estimate the difference between mean errors over the measures, in points."""
     one, other = (estimate_mean(100 * cell.errors[:, : len(MEASURES)].mean(axis=1)) for cell in (first, second))
     half = math.hypot((one.high - one.low) / 2, (other.high - other.low) / 2)
     value = one.value - other.value
@@ -259,7 +262,7 @@ def _estimate_mean_difference(first: CellResult, second: CellResult) -> Interval
 
 
 def _make_rate_difference(measure: str) -> Callable[[CellResult, CellResult], IntervalEstimate]:
-    """Make a function that estimates the difference between the errors of one measure on two data sets."""
+    """Make a function that estimates the difference between two errors of a measure."""
     column = index_measure(measure)
 
     def estimate(first: CellResult, second: CellResult) -> IntervalEstimate:
@@ -283,7 +286,7 @@ def judge_easiest(noisy: Cells) -> JudgedQuantity:
 
 
 def judge_lowest_auc(clean: Cells) -> JudgedQuantity:
-    """Judge whether the AUC is lower on both hard data sets than on all other data sets, by intervals over repeats."""
+    """Judge whether the AUC is lower on both hard data sets than on all others."""
     if not _has_hard_and_other(clean):
         return _MISSING
     aucs = {cell.dataset: float(cell.values[index_measure("auc")]) for cell in clean}
@@ -308,7 +311,7 @@ def _estimate_auc_difference(hard: CellResult, other: CellResult) -> IntervalEst
 
 
 def judge_noise_target(noisy: Cells, whole: int, training: int) -> JudgedQuantity:
-    """Judge whether noise in all rows gives a higher mean error than noise in training rows only.
+    """Judge whether noise in all rows causes more errors than noise in training rows only.
 
     The mean is over data sets and measures.
     """
@@ -327,7 +330,7 @@ def judge_noise_target(noisy: Cells, whole: int, training: int) -> JudgedQuantit
 
 
 def _format_combined(differences: Mapping[str, IntervalEstimate]) -> str:
-    """Format the mean over data sets, and name the data sets with a significant difference of the opposite sign."""
+    """Format the mean over data sets, and name the data sets that contradict it."""
     mean = combine_estimates(differences.values())
     opposite = [
         dataset for dataset, difference in differences.items() if difference.widen(len(differences)).sign * mean.value < 0
@@ -336,7 +339,7 @@ def _format_combined(differences: Mapping[str, IntervalEstimate]) -> str:
 
 
 def judge_correlations(noisy: Cells) -> JudgedQuantity:
-    """Judge whether the errors of the measures are positively correlated, by rank correlations with jackknife intervals."""
+    """Judge whether the errors of the measures are positively correlated."""
     rates = np.array([cell.rates[: len(MEASURES)] for cell in noisy])
     datasets = np.array([cell.dataset for cell in noisy])
     if len(set(datasets)) < _MIN_DATASETS:
@@ -377,7 +380,7 @@ def _compute_spearman(rates: FloatArray) -> float:
 
 
 def judge_ratio(noisy: Cells, dataset: str, first: str, second: str, factor: float) -> JudgedQuantity:
-    """Judge whether the error of the first measure in experiment #2 exceeds `factor` times that of the second."""
+    """Judge whether one error in experiment #2 exceeds `factor` times another."""
     cells = [cell for cell in noisy if cell.dataset == dataset and cell.experiment == 2]
     if not cells:
         return _MISSING
@@ -393,7 +396,7 @@ def judge_ratio(noisy: Cells, dataset: str, first: str, second: str, factor: flo
 def judge_order(
     noisy: Cells, experiments: Sequence[int], lower: str, higher: Sequence[str], *, slightly: bool = False
 ) -> JudgedQuantity:
-    """Judge whether a measure has a lower mean error over the data sets than the others, by combined paired tests.
+    """Judge whether a measure has a lower mean error than others, by paired tests.
 
     If `slightly` is true, the differences must also be below the limit of a slight difference.
     """
@@ -455,7 +458,7 @@ def build_printed_claims() -> tuple[Claim, ...]:
 
 
 def list_published_hardest() -> list[str]:
-    """List the measures by which both hard data sets have the highest errors in the paper's own table.
+    """List the measures with the highest published errors on both hard data sets.
 
     >>> list_published_hardest()
     ['sauc']

@@ -96,7 +96,7 @@ def _encode_column(column: pd.Series[Any]) -> tuple[IntArray, FloatArray, bool]:
 
 
 def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedDataset], dict[str, str]]:
-    """Load the data sets in the paper's order, and return them with the reason for each missing data set.
+    """Load the data sets, and report why each of the others is missing.
 
     If none is found and `stand_in` is true, a data set of scikit-learn is loaded instead. Results on it cannot be compared
     with the paper.
@@ -169,7 +169,10 @@ def encode_cylinder_variants() -> dict[str, EncodedDataset]:
 
 
 def vary_columns_and_rows(dataset: Dataset) -> dict[str, EncodedDataset]:
-    """Encode three variants: without identifiers, without incomplete rows, and with missing values as a category."""
+    """Encode three variants of a data set.
+
+    The variants are: without identifiers, without incomplete rows, and with missing values as a category.
+    """
     X, y = dataset.X, dataset.y
     is_complete = X.notna().all(axis=1)
     frames = {

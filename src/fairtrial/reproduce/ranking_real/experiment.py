@@ -1,4 +1,4 @@
-"""Repeat Table 1: count how often each measure prefers scores of which a tenth was replaced, on ten noisy data sets."""
+"""Repeat Table 1: how often each measure prefers partly replaced scores."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def summarise(cells: pd.DataFrame, interpretations: pd.DataFrame, repeats: int) 
 
 
 def _compare_house(compared: pd.DataFrame, repeats: int) -> dict[str, int] | None:
-    """Count the published rates of experiment 2 on House that agree with our rates of experiments 1 and 2."""
+    """Count the published rates on House (#2) that agree with our rates of #1 and #2."""
     house = compared[compared["dataset"] == "House"]
     first, second = (house[house["experiment"] == number] for number in (1, 2))
     if second["within"].all():
@@ -240,7 +240,7 @@ def draw_agreement(cells: pd.DataFrame, repeats: int) -> Any:
 
 
 def draw_means(means: pd.DataFrame) -> Any:
-    """Draw the mean error of each measure in each experiment with its interval, and the published mean as an open circle."""
+    """Draw the mean error of each measure, and the published mean as an open circle."""
     import altair as alt
 
     from fairtrial.report.figures.base import (

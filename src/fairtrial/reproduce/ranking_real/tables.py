@@ -93,7 +93,7 @@ def _tabulate_clean(clean: Sequence[CellResult], measures: Sequence[str]) -> pd.
 
 
 def read_table1() -> pd.DataFrame:
-    """Read the published error rates in percent, with one row per experiment, data set and measure.
+    """Read the published error rates, with one row per experiment, data set and measure.
 
     >>> len(read_table1())
     240
@@ -129,7 +129,10 @@ def compare_cells(results: Sequence[CellResult], *, measures: Sequence[str] = ME
 
 
 def format_cells(cells: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """Format Table 1: our rates, published rates in brackets, and a star for differences beyond sampling error."""
+    """Format Table 1: our rates, and the published rates in brackets.
+
+    A star marks a difference beyond sampling error.
+    """
     import pandas as pd
 
     rows: dict[tuple[int, str], dict[str, str]] = {}
@@ -156,7 +159,7 @@ def list_differing_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_errors(results: Sequence[CellResult], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """Compute the mean errors over data sets in percent, by experiment and measure, with limits truncated to [0, 100]."""
+    """Compute the mean errors over data sets in percent, by experiment and measure."""
     import pandas as pd
 
     published = read_table1()

@@ -1,4 +1,4 @@
-"""Measures that users add to the comparison, by import path or by the name of a registered measure (`brier`).
+"""Measures that users add, by import path or by registered name.
 
 Higher values of a user's function must be better. Registered measures declare their direction.
 """
@@ -212,7 +212,7 @@ def _try(measure: UserMeasure) -> None:
 
 @dataclass(frozen=True)
 class UserMeasureResult:
-    """Mean errors, in percent, of an added measure and of AUC in the same comparisons, and the paired difference."""
+    """Mean errors of an added measure and of AUC, and the paired difference, in percent."""
 
     measure: UserMeasure
     noisy: IntervalEstimate

@@ -131,7 +131,7 @@ def judge_order(
     max_level: float = math.inf,
     slightly: bool = False,
 ) -> Claim:
-    """Judge whether each measure of `lower` has a lower mean error than each measure of `higher`, by paired intervals.
+    """Judge whether some measures have lower mean errors than others, by paired intervals.
 
     If `slightly` is true, the differences must also be below the limit of a slight difference.
     """
@@ -154,7 +154,7 @@ def judge_order(
 
 
 def judge_equality(curves: CurveVariants, text: str, measures: Sequence[str], limit: float) -> Claim:
-    """Judge by equivalence tests whether the errors of measures differ by at most `limit` points at every noise level."""
+    """Judge whether the errors of measures differ by at most `limit` points at every level."""
     pairs = list(combinations(measures, 2))
 
     def list_differences(variant: str) -> list[IntervalEstimate]:
@@ -171,7 +171,7 @@ def judge_equality(curves: CurveVariants, text: str, measures: Sequence[str], li
 
 
 def judge_level(curves: CurveVariants, text: str, position: int, expected: float) -> Claim:
-    """Judge by equivalence tests whether all errors at a noise level equal an expected error in percent."""
+    """Judge whether all errors at a noise level equal an expected error in percent."""
 
     def list_rates(variant: str) -> list[IntervalEstimate]:
         return [estimate_rate(float(rate), curves[variant].pairs) for rate in curves[variant].rates[position]]
@@ -188,7 +188,7 @@ def judge_level(curves: CurveVariants, text: str, position: int, expected: float
 
 
 def judge_low(curves: CurveVariants, text: str, measures: Sequence[str], max_level: float) -> Claim:
-    """Judge whether errors stay below the limit of low errors at all noise levels up to `max_level`."""
+    """Judge whether errors are low at all noise levels up to `max_level`."""
     columns = [index_measure(measure) for measure in measures]
 
     def list_rates(variant: str) -> list[IntervalEstimate]:

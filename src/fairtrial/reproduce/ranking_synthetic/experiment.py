@@ -1,4 +1,4 @@
-"""Repeat Figures 1 to 6: worked examples of taKS, and counts of how often each measure prefers the worse ranking."""
+"""Repeat Figures 1 to 6: worked examples, and error rates on simulated rankings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulate pairs of rankings under noise and count how often each measure prefers the worse ranking."""
+"""Count how often each measure prefers the worse of two simulated rankings."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SAME_NOISE = RankingNoise(
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:
-    """Error rates of the six measures at each noise level, and covariances of their errors over the pairs of rankings."""
+    """Error rates of the six measures at each noise level, with their covariances."""
 
     noise: RankingNoise
     levels: FloatArray
@@ -68,7 +68,7 @@ class ErrorCurve:
         return float(self.rates[self.levels <= max_level, index_measure(measure)].mean())
 
     def estimate_difference(self, first: str, second: str, *, max_level: float = math.inf) -> IntervalEstimate:
-        """Estimate the mean error of the first measure minus that of the second, in percentage points.
+        """Estimate the mean error of the first measure minus that of the second, in points.
 
         The interval is computed from paired differences. Each noise level has its own pairs of rankings, so the variances of
         the levels are added.
@@ -102,7 +102,7 @@ class ErrorCurve:
         return np.maximum((covariances[:, i, i] + covariances[:, j, j] - 2 * covariances[:, i, j]) / self.pairs, 0.0)
 
     def compute_spread(self, measures: Sequence[str]) -> float:
-        """Compute the largest difference between the error rates of two of these measures at any noise level."""
+        """Compute the largest difference between two of these measures at any noise level."""
         rates = self.rates[:, [index_measure(measure) for measure in measures]]
         return float((rates.max(axis=1) - rates.min(axis=1)).max())
 

@@ -1,4 +1,4 @@
-"""The paper's worked examples, Figures 1 to 3: thresholds, taKS and the area between the curves (ABC).
+"""The paper's worked examples, Figures 1 to 3.
 
 The available text has no images. Figure 1 and the numbers of Figures 2 and 3 are in the text. The rankings of Figures 2, 3a to
 3c, 3g and 3h follow from their descriptions. The classes of Figures 3d to 3f are shown only in the image. The ranking of
@@ -35,7 +35,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class WorkedExample:
-    """An example of the paper: the true labels and scores in the order of the ranking, and the printed quantities."""
+    """An example of the paper: a ranking, its true labels and the printed quantities."""
 
     figure: str
     description: str
@@ -57,7 +57,7 @@ class WorkedExample:
             }
 
     def count_agreeing(self) -> tuple[int, int]:
-        """Count the printed quantities that agree with the computed ones, and all printed quantities."""
+        """Count the printed quantities that agree with ours, and all printed quantities."""
         values = self.compute()
         agreeing = [
             math.isclose(values[name], number, abs_tol=_TOLERANCE) or (math.isnan(number) and math.isnan(values[name]))

@@ -1,4 +1,4 @@
-"""Choosing data sets to win (LaLoudouana and Tarate): how often a learner is best on the data sets that favour it most."""
+"""How often a learner wins on data sets chosen in its favour."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MIN_REPLICATES = 1000
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Simulate the choice of data sets, and choose among the ten domains with printed accuracies."""
+    """Choose data sets in a simulation, and among the ten printed domains."""
     yield build_cherry_picking(inputs.request)
 
 
 def build_cherry_picking(request: Request) -> PageSection:
-    """Compute how often a given learner is best, or significantly best, on the data sets that favour it most."""
+    """Simulate how often a learner is best on the data sets that favour it most."""
     n_replicates = request.pick(smoke=100, quick=4000, full=20_000)
     frame = simulate_choices(n_replicates, request.seed)
     domains = choose_domains(read_published("tutorial_ten_domains_accuracy").set_index("dataset"))
@@ -57,7 +57,7 @@ def build_cherry_picking(request: Request) -> PageSection:
 
 
 def simulate_choices(n_replicates: int, seed: int) -> pd.DataFrame:
-    """Compute how often the given learner is best and how often it is significantly best, with 95 % limits.
+    """Compute how often a learner is best, or significantly best, with 95 % limits.
 
     All combinations of the numbers of learners, available data sets and chosen data sets are simulated. Scores are independent
     and normal with standard deviation 1. The given learner is as good as the others, or its mean is lower by half a standard
@@ -100,7 +100,7 @@ def choose_favourable(scores: FloatArray, m: int) -> FloatArray:
 
 
 def is_best(scores: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return for each study whether the mean rank of learner 0 is smaller than that of every other learner."""
+    """Return for each study whether learner 0 has the smallest mean rank."""
     ranks = (-scores).argsort(axis=2).argsort(axis=2).mean(axis=1)
     return np.asarray(ranks[:, 0] < ranks[:, 1:].min(axis=1) - 1e-9)
 
@@ -138,7 +138,7 @@ def _compute_signed_rank_cdf(n: int) -> FloatArray:
 
 
 def judge_mediocre(frame: pd.DataFrame) -> Claim:
-    """Judge whether the worst of k learners is best with a probability above 1/k on the data sets that favour it most.
+    """Judge whether the worst of k learners is best more often than 1/k.
 
     Of 20 data sets, 10 are chosen. Without a choice, each of k equally good learners is best with probability 1/k.
     """

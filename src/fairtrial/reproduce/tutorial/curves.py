@@ -51,7 +51,7 @@ _PRINTED = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Draw curves and projections of the eight learners, and compute how far the printed matrices are from the ideal matrix."""
+    """Draw curves and projections, and compute distances of the printed matrices."""
     results = inputs.eight_learners
     if results is not None:
         yield from build_cost_curves(results)
@@ -102,7 +102,7 @@ def build_cost_curves(results: Results) -> Iterator[PageSection]:
 
 
 def judge_cost_winners(winners: pd.DataFrame) -> Claim:
-    """Judge whether cost curves show that different learners are best in different ranges of probability cost."""
+    """Judge whether the best learner depends on the probability cost."""
     ranges = [
         f"{row['learner'] or row['winner']} from {row['start']:.2f} to {row['end']:.2f}" for row in winners.to_dict("records")
     ]
@@ -115,7 +115,7 @@ def judge_cost_winners(winners: pd.DataFrame) -> Claim:
 
 
 def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Return whether two ROC curves cross, that is, whether each lies above the other in some range.
+    """Return whether each of two ROC curves lies above the other in some range.
 
     >>> import pandas as pd
     >>> early, late = ({"fpr": [0, x, 1], "tpr": [0, y, 1]} for x, y in ((0.1, 0.5), (0.5, 0.9)))
@@ -131,7 +131,7 @@ def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
 
 
 def _build_printed_anneal() -> PageSection:
-    """Compute the distances of the two printed confusion matrices from the ideal matrix, by both norms."""
+    """Compute the distances of two printed confusion matrices from the ideal matrix."""
     from fairtrial.measures import projection
 
     matrices = {"AdaBoost": np.asarray(ADABOOST), "NB": np.asarray(NAIVE_BAYES)}
@@ -180,7 +180,7 @@ def _build_printed_anneal() -> PageSection:
 
 
 def compute_scores(results: Results, dataset: str, learner: str) -> tuple[float, float, float]:
-    """Compute accuracy in percent, F1 score and AUC of a learner on a data set; NaN if the learner was not run."""
+    """Compute accuracy in percent, F1 score and AUC; NaN if the learner was not run."""
     from fairtrial.measures import accuracy, auc, f_score
 
     rows = pool_predictions(results, dataset, learner)
@@ -195,7 +195,7 @@ def compute_scores(results: Results, dataset: str, learner: str) -> tuple[float,
 
 
 def build_three_domains(scores: Mapping[tuple[str, str], tuple[float, float, float]], n_folds: int) -> PageSection:
-    """Compare accuracy, F1 score and AUC by data set and learner, and their means, with the printed numbers."""
+    """Compare accuracy, F1 score and AUC on three data sets with the printed numbers."""
     lines: list[PrintedResult] = []
     for learner, printed in _PRINTED.items():
         ours = {name: scores[name, learner] for name in _POSITIVE if (name, learner) in scores}
@@ -325,7 +325,7 @@ def judge_anneal_matrices(matrices: Mapping[str, Any]) -> list[Claim]:
 
 
 def judge_accuracies(matrices: Mapping[str, Any]) -> Claim:
-    """Judge whether the accuracies of the other learners on Anneal, except Bagg and RanF, lie in the printed range."""
+    """Judge whether the accuracies of other learners on Anneal lie in the printed range."""
     accuracies = {
         name: 100 * float(np.trace(tables[0]) / tables[0].sum())
         for name, tables in matrices.items()
@@ -349,7 +349,7 @@ def judge_accuracies(matrices: Mapping[str, Any]) -> Claim:
 def estimate_isolation(
     pooled: Mapping[str, PooledPredictions], farthest: tuple[str, ...], seed: int, n_resamples: int = 1000
 ) -> dict[Norm, IntervalEstimate]:
-    """Estimate how much farther the named learners are from the ideal classifier than all others, with intervals.
+    """Estimate how much farther some learners are from the ideal than all others.
 
     The estimate is the smallest distance of the named learners minus the largest distance of the others. The intervals are
     bootstrap intervals over test rows.
@@ -377,7 +377,7 @@ def estimate_isolation(
 
 
 def judge_farthest(gaps: Mapping[Norm, IntervalEstimate]) -> Claim:
-    """Judge whether naive Bayes and AdaBoost are farther from the ideal classifier than all other learners."""
+    """Judge whether naive Bayes and AdaBoost are farthest from the ideal classifier."""
     return Claim(
         "On Anneal, naive Bayes and AdaBoost differ from all others: by both norms, they are farthest from Ideal",
         judge_direction(gaps.values()),
@@ -402,7 +402,7 @@ def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
 
 
 def build_clouds(results: Results) -> Iterator[PageSection]:
-    """Project the learners on Breast Cancer as clouds with one point per fold or per threshold, if this data set was run.
+    """Project learners as clouds of one point per fold or threshold, if they were run.
 
     The slides propose clouds as future work. The tables of all folds are scaled to the same class totals.
     """

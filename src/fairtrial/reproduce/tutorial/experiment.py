@@ -1,4 +1,4 @@
-"""Recompute all worked examples and tables of the tutorial, and compare them with the printed numbers."""
+"""Recompute the worked examples and tables of the tutorial."""
 
 from __future__ import annotations
 

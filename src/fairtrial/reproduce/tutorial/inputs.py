@@ -1,4 +1,4 @@
-"""Inputs of the sections: the tutorial's two studies, the Labour data set, and predictions pooled over folds."""
+"""Inputs of the sections: the tutorial's two studies and the Labour data set."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def count_folds(results: Results) -> int:
 
 
 def require_printed_folds(claims: Iterable[Claim], results: Results) -> tuple[Claim, ...]:
-    """Return the claims, marked as inconclusive unless the study has ten folds like the printed tables."""
+    """Mark the claims as inconclusive unless the study has ten folds."""
     n_folds = count_folds(results)
     reason = f"inconclusive with {n_folds} folds (the tutorial has {_PRINTED_FOLDS})"
     return tuple(claims) if n_folds == _PRINTED_FOLDS else mark_inconclusive(claims, reason)
@@ -116,7 +116,7 @@ def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) 
 
 @dataclass(frozen=True, eq=False)
 class PooledPredictions:
-    """The predictions of a learner for all test rows of a data set, pooled over the folds as in WEKA.
+    """The predictions of a learner on one data set, pooled over the folds as in WEKA.
 
     For each row, `priors` contains the class proportions of the training set, and `folds` contains the fold.
     """
@@ -149,7 +149,7 @@ class PooledPredictions:
 
 
 def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPredictions | None:
-    """Pool the predictions of the first repeat; None if the study does not contain them or a trial failed.
+    """Pool the predictions of the first repeat; None if they are not available.
 
     As in WEKA, one is added to each class count when the priors are computed.
     """

@@ -1,4 +1,4 @@
-"""Worked examples: limitations of accuracy, precision and recall, then kappa, RMSE and the information score."""
+"""Worked examples of accuracy, precision, recall, kappa, RMSE and information score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that the tutorial prints, their comparison with ours, and the sections of the page."""
+"""Numbers that the tutorial prints, and the sections that compare them with ours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PageSection:
 
 
 class DisplayedNumber(float):
-    """A number that is shown in a fixed format on the page and with ten significant digits in files.
+    """A number with a fixed format on the page and ten significant digits in files.
 
     >>> number = DisplayedNumber(7.864536, ".4f")
     >>> f"{number:.2f}", number + 1
@@ -58,7 +58,10 @@ class DisplayedNumber(float):
 
 @dataclass(frozen=True)
 class PrintedResult:
-    """One of our numbers and, if the tutorial prints it, the printed number with `digits` decimal places."""
+    """One of our numbers, with the printed number if there is one.
+
+    `digits` is the number of decimal places of the printed number.
+    """
 
     quantity: str
     ours: float
@@ -98,7 +101,7 @@ class PrintedResult:
 
 
 def tabulate_results(results: Iterable[PrintedResult], digits: int | None = None) -> pd.DataFrame:
-    """Tabulate our results, those of the tutorial, the differences, and whether they agree to the printed digits.
+    """Tabulate our results beside those of the tutorial.
 
     >>> tabulate_results([PrintedResult("kappa", 0.432892, 0.4329, 4)]).iloc[0, :3].tolist()
     ['kappa', 0.432892, 0.4329]
@@ -118,13 +121,13 @@ def build_example(
     claims: Iterable[Claim] = (),
     figures: Mapping[str, Any] | None = None,
 ) -> PageSection:
-    """Build the section of a worked example: a table, the claims about its numbers, and the values used in its text."""
+    """Build the section of a worked example."""
     table = ResultTable(name, title, tabulate_results(results, digits))
     return PageSection(name, values, (table,), tuple(claims), figures or {})
 
 
 def judge_printed(text: str, results: Iterable[PrintedResult], remark: str = "") -> Claim:
-    """Judge the claim that the printed numbers are correct, that is, that all of them agree with ours.
+    """Judge the claim that all printed numbers are correct, i.e. agree with ours.
 
     >>> judge_printed("Kappa is 0.43", [PrintedResult("kappa", 0.43289, 0.43), PrintedResult("chance", 0.33875)]).details
     'kappa: 0.433 (printed 0.43)'

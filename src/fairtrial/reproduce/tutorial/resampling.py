@@ -1,4 +1,4 @@
-"""Resampling on Labour: variants of cross-validation, bootstrap estimates of the error, and the permutation test."""
+"""Resampling on Labour: error estimates and the permutation test."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _BOOTSTRAP_LABELS = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Estimate errors on Labour, and compare accuracies with those for permuted labels, if the data set was found."""
+    """Estimate errors and run the permutation test on Labour, if it was found."""
     if inputs.labour is not None:
         yield build_resampling(inputs.labour, inputs.request)
         yield build_permutation(inputs.labour, inputs.request)
 
 
 def build_resampling(data: Dataset, request: Request) -> PageSection:
-    """Estimate the error of three learners by all schemes, and compare the class proportions of the folds."""
+    """Estimate the errors of three learners, and compare the class proportions of folds."""
     from fairtrial.learners import C45, NaiveBayes, NearestNeighbours
 
     learners = {"C4.5": C45(), "NB": NaiveBayes(), "1NN": NearestNeighbours(1)}
@@ -111,7 +111,7 @@ def _estimate_errors(
 
 
 def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) -> pd.DataFrame:
-    """Tabulate the lowest and highest proportion of the rarer class over the splits of each scheme."""
+    """Tabulate the range of the proportion of the rarer class over splits."""
     import pandas as pd
 
     lines = []
@@ -125,7 +125,7 @@ def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) 
 
 
 def measure_proportion_ranges(data: Dataset, n_folds: int, n_seeds: int) -> pd.DataFrame:
-    """Measure for each seed how much the proportion of the rarer class varies over the folds (largest minus smallest)."""
+    """Measure the range of the proportion of the rarer class over folds, for each seed."""
     import pandas as pd
 
     from fairtrial.resampling import KFold, StratifiedKFold
@@ -173,7 +173,7 @@ def _draw_schemes(seed: int) -> Any:
 
 
 def build_permutation(data: Dataset, request: Request) -> PageSection:
-    """Test the accuracies of naive Bayes and of the majority class by permuting and by randomly switching the labels."""
+    """Test accuracies by permuting the labels, and by randomly switching them."""
     import pandas as pd
     from sklearn.dummy import DummyClassifier
 
@@ -232,13 +232,13 @@ def compute_switched_accuracies(learner: Any, data: Dataset, n_resamples: int, n
 
 
 def is_significant(p_value: float, n_resamples: int) -> bool | None:
-    """Return whether p is below 0.05 according to its Monte Carlo interval; None if the interval contains 0.05."""
+    """Return whether p is below 0.05; None if its Monte Carlo interval contains 0.05."""
     low, high = compute_p_limits(p_value, n_resamples)
     return True if high < _ALPHA else False if low > _ALPHA else None
 
 
 def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
-    """Compute a 95 % Monte Carlo interval for the p-value that infinitely many resamples would give."""
+    """Compute the 95 % Monte Carlo interval of a p-value."""
     from fairtrial.measures.intervals import compute_clopper_pearson_limits
 
     low, high = compute_clopper_pearson_limits(round(p_value * (n_resamples + 1)) - 1, n_resamples, 0.95)
@@ -246,7 +246,7 @@ def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
 
 
 def compute_majority_probability(n_rows: int, n_majority: int) -> float:
-    """Compute the probability that either of two classes gets at least `n_majority` rows if labels are random.
+    """Compute the probability of a majority of at least `n_majority` random labels.
 
     >>> round(compute_majority_probability(57, 37), 3)
     0.033

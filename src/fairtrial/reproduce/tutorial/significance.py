@@ -34,7 +34,7 @@ WrongRows = dict[str, list[list[npt.NDArray[np.bool_]]]]  # masks of the misclas
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Compute all examples, and run C4.5 and naive Bayes on Labour again if the data set was found."""
+    """Compute all examples, and repeat the runs on Labour if the data set was found."""
     accuracies = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     yield _build_t_test()
     yield build_assumptions(inputs.request)
@@ -112,7 +112,7 @@ def build_assumptions(request: Request) -> PageSection:
 
 
 def compare_paired_variances(first: Sequence[float], second: Sequence[float]) -> tuple[IntervalEstimate, float]:
-    """Estimate the log variance ratio of paired samples, with the interval and p-value of Pitman and Morgan."""
+    """Compare two variances by the test of Pitman and Morgan for paired samples."""
     from scipy.stats import pearsonr, t
 
     n = len(first)
@@ -125,7 +125,7 @@ def compare_paired_variances(first: Sequence[float], second: Sequence[float]) ->
 
 
 def simulate_unequal_variances(n_replicates: int, seed: int) -> IntervalEstimate:
-    """Estimate the type I error of the paired t test for normal scores with the variances and correlation of Labour."""
+    """Estimate the type I error of the paired t test with the variances of Labour."""
     from scipy.stats import ttest_1samp
 
     from fairtrial.measures.intervals import compute_clopper_pearson_limits
@@ -139,7 +139,7 @@ def simulate_unequal_variances(n_replicates: int, seed: int) -> IntervalEstimate
 
 
 def judge_assumptions(ratio: IntervalEstimate, p_ratio: float, rate: IntervalEstimate) -> tuple[Claim, ...]:
-    """Judge whether the variances differ, and whether unequal variances invalidate the paired t test."""
+    """Judge whether the variances differ, and whether this invalidates the paired t test."""
     factor = IntervalEstimate(*(float(np.exp(x)) for x in (ratio.value, ratio.low, ratio.high)))
     return (
         Claim(
@@ -366,7 +366,7 @@ def _build_labour_runs(wrong: WrongRows) -> PageSection:
 
 
 def judge_labour_difference(over_runs: Outcome, corrected: Outcome) -> Claim:
-    """Judge whether C4.5 makes more errors than naive Bayes, by the interval corrected for shared training rows.
+    """Judge by the corrected interval whether C4.5 makes more errors than naive Bayes.
 
     The test of the slides, which treats runs as independent, is a variant.
     """

@@ -1,4 +1,4 @@
-"""Judge the tutorial's advice on resampling and tests by simulations with known errors and known differences."""
+"""Judge the tutorial's advice on resampling and tests by simulations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _require_replicates(claims: tuple[Claim, ...], n: int, minimum: int, unit: s
 
 
 def build_known_error(request: Request) -> PageSection:
-    """Measure the bias, standard deviation and root mean squared error of five estimates of the error."""
+    """Measure the bias and the error of five estimates of a known error."""
     n_samples, n_resamples = request.pick(smoke=(3, 40), quick=(100, 50), full=(500, 100))
     errors = simulate_estimation_errors(n_samples, n_resamples, request.seed)
     frame = _summarize_errors(errors)
@@ -109,7 +109,9 @@ def draw_twonorm(n: int, flipped: float, seed: list[int]) -> tuple[Any, Any]:
 def simulate_estimation_errors(
     n_samples: int, n_resamples: int, seed: int, problems: dict[str, float] = PROBLEMS
 ) -> pd.DataFrame:
-    """Compute estimated minus true errors, with one row per problem, learner and sample and one column per scheme.
+    """Simulate estimated minus true errors of each scheme.
+
+    The result has one row per problem, learner and sample, and one column per scheme.
 
     Each problem and replicate has its own sample. Both learners share the sample and its splits.
     """
@@ -282,7 +284,7 @@ def judge_smaller(
 
 
 def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str) -> dict[str, IntervalEstimate]:
-    """Estimate the statistic of the second scheme minus that of the first, for each problem and learner.
+    """Estimate the statistic of the second scheme minus that of the first.
 
     The keys of the result state the problem, the learner, both values and the difference.
     """
@@ -369,7 +371,7 @@ def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataF
 
 
 def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Simulate accuracies (replicates x repeats x folds) of two learners, each of which uses one attribute.
+    """Simulate cross-validated accuracies of two learners that use one attribute each.
 
     An attribute is normal with variance 1, and its mean is +s/2 in one class and -s/2 in the other. A learner uses the
     threshold halfway between the class means of the training set. If both attributes have the same s, the learners are equal by
@@ -393,7 +395,7 @@ def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int)
 
 
 def score_threshold(attribute: FloatArray, y: Any, train: Any, test: Any) -> FloatArray:
-    """Compute the test accuracy of a threshold halfway between the training class means, in each replicate."""
+    """Compute the test accuracy of the threshold between the training class means."""
     means = [attribute[:, train[y[train] == label]].mean(axis=1, keepdims=True) for label in (0, 1)]
     above = attribute[:, test] > (means[0] + means[1]) / 2
     return np.asarray((above == ((y[test] == 1) == (means[1] >= means[0]))).mean(axis=1))

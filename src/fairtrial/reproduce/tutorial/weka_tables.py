@@ -1,4 +1,4 @@
-"""WEKA's tables, repeated with our learners: nine measures on Breast Cancer, ten domains, and C4.5 on Labour."""
+"""WEKA's tables, repeated with our learners."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
 
 
 def build_breast_cancer(results: Results) -> Iterator[PageSection]:
-    """Compare nine measures of eight learners on Breast Cancer, their ranks and their efficiency, if this data set was run."""
+    """Compare nine measures of eight learners on Breast Cancer, if it was run."""
     theirs = read_published("tutorial_breast_cancer_measures").set_index("learner")
     pooled = {name: pool_predictions(results, "Breast Cancer", name) for name in PRINTED_ROWS}
     predictions = {name: rows for name, rows in pooled.items() if rows is not None}
@@ -196,7 +196,7 @@ def _compare_measures(predictions: dict[str, PooledPredictions], theirs: pd.Data
 
 
 def _tabulate_measures(lines: pd.DataFrame) -> pd.DataFrame:
-    """Format the tutorial's numbers with the printed decimal places, and the other numbers with one more."""
+    """Format the printed numbers as printed, and all others with one more digit."""
     import pandas as pd
 
     rows = []
@@ -244,7 +244,7 @@ def _rank(table: pd.DataFrame) -> RankTable:
 
 
 def _build_ranks(ours: pd.DataFrame, results: Results, predictions: dict[str, PooledPredictions]) -> PageSection:
-    """Rank the learners by each measure, add the tutorial's rank in brackets if it differs, and count top-three ranks."""
+    """Rank the learners by each measure, beside the tutorial's ranks."""
     import pandas as pd
 
     ranking = _rank(ours)
@@ -271,7 +271,7 @@ def _build_ranks(ours: pd.DataFrame, results: Results, predictions: dict[str, Po
 
 
 def judge_disagreement(nb: PooledPredictions, c45: PooledPredictions) -> Claim:
-    """Judge whether different learners are best by accuracy and by AUC, by paired intervals over the test rows.
+    """Judge whether different learners are best by accuracy and by AUC.
 
     In the printed table, C4.5 has the highest accuracy and naive Bayes the highest AUC.
     """
@@ -369,7 +369,7 @@ def build_ten_domains(results: Results) -> PageSection:
 
 
 def _compare_accuracies(results: Results, theirs: pd.DataFrame) -> pd.DataFrame:
-    """Compare mean accuracies in percent, with intervals corrected for overlapping training sets (Nadeau and Bengio)."""
+    """Compare mean accuracies with the printed ones, with corrected intervals."""
     import pandas as pd
 
     from fairtrial.study.results.stacking import compute_half_width, compute_test_fraction
@@ -404,7 +404,7 @@ def judge_ten_domains(n_agreeing: dict[str, int], n_domains: int) -> list[Claim]
 
 
 def judge_forest(differences: dict[str, IntervalEstimate]) -> Claim:
-    """Judge whether the random forest is significantly more accurate than AdaBoost, by the sign test of the tutorial."""
+    """Judge by the sign test whether the random forest beats AdaBoost."""
     mean = combine_estimates(differences.values())
     values = [estimate.value for estimate in differences.values()]
     proportion = estimate_proportion(sum(value > 0 for value in values), sum(value != 0 for value in values))
@@ -417,7 +417,7 @@ def judge_forest(differences: dict[str, IntervalEstimate]) -> Claim:
 
 
 def _estimate_forest_differences(results: Results) -> dict[str, IntervalEstimate]:
-    """Estimate accuracy differences in percentage points, with corrected intervals over folds (Nadeau and Bengio)."""
+    """Estimate accuracy differences in points, with corrected intervals over folds."""
     from fairtrial.significance import corrected_resampled_t
 
     scores = results.scores("accuracy")
@@ -432,7 +432,7 @@ def _estimate_forest_differences(results: Results) -> dict[str, IntervalEstimate
 
 
 def _test_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ResultTable, Any, dict[str, Any]]:
-    """Test our accuracies and the printed ones, and draw the critical difference diagram of our accuracies."""
+    """Test our accuracies and the printed ones, and draw the diagram of ours."""
     import pandas as pd
 
     from fairtrial.report.figures.critical_difference import draw_critical_difference

@@ -1,4 +1,4 @@
-"""The plan of a study: the keys of all trials, and the search for missing and running trials."""
+"""The plan of a study: all trials with their keys and splits, and the trials still to run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ _SEED_SPAN = 2**32 - 1
 
 
 class TrialBlock(NamedTuple):
-    """Trials that share a data set, a split and a condition, with one trial per learner. Fields are indices into the plan."""
+    """Trials of one or more learners that share a data set, a split and a condition.
+
+    All fields are indices into the plan.
+    """
 
     data: int
     split: int
@@ -54,9 +57,10 @@ class TrialBlock(NamedTuple):
 class PlannedData:
     """A data set with its content hash, its splits, and the hashes of the splits.
 
-    For each resampling scheme, `schemes` contains the indices of its splits. A split that several schemes share is planned
-    once. For example, a splitter with 1 repeat and the same splitter with 5 repeats share the first repeat. `guessed_target` is
-    True if the last column is used as the class because neither the study nor the file names the class column.
+    `schemes` contains a tuple of split indices for each resampling scheme. A split that belongs to several schemes is planned
+    only once. For example, if a study runs the same splitter with 1 and with 5 repeats, both schemes share the first
+    repeat. `guessed_target` is True if the last column is used as the class because neither the study nor the file names the
+    class column.
     """
 
     name: str
@@ -70,7 +74,10 @@ class PlannedData:
 
 @dataclass(frozen=True, eq=False)
 class PlannedCondition:
-    """A condition with its hash. Tables show `name` and `level`. Random draws depend on `draws_hash`."""
+    """A condition with its name, level and hash.
+
+    The random draws of the condition depend on `draws_hash`.
+    """
 
     name: str
     level: float
@@ -83,8 +90,8 @@ class PlannedCondition:
 class PlannedLearner:
     """A learner with its hash and the facts that are stored about it.
 
-    `local` is True if the learner contains code that is not part of an installed package. Seeds depend on `draws_hash`, which
-    is the same for all package versions.
+    `local` is True if the learner contains code that is not part of an installed package. Unlike `hash`, `draws_hash` does not
+    depend on package versions. The seeds of the learner depend on `draws_hash`.
     """
 
     name: str
@@ -115,7 +122,10 @@ class StudyPlan:
         return sum(len(planned.splits) for planned in self.data) * len(self.conditions) * len(self.learners)
 
     def get_keys(self, data: int) -> npt.NDArray[np.void]:
-        """Return the 16-byte keys of all trials on a data set. The array has the shape (splits, conditions, learners)."""
+        """Return the 16-byte keys of all trials on a data set.
+
+        The array has the shape (splits, conditions, learners).
+        """
         if data not in self._keys:
             planned = self.data[data]
             conditions, learners = ([item.hash for item in kind] for kind in (self.conditions, self.learners))
@@ -137,8 +147,8 @@ class StudyPlan:
     def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
         """Yield blocks of the trials whose keys are not in `done`, in the order of the study.
 
-        `shard=(i, n)` selects the i-th of n parts with about equal work. The assignment of trials to parts depends only on the
-        plan, so each trial is in exactly one part. If the study changes, trials can move to other parts.
+        `shard=(i, n)` divides the trials into n parts with about equal work, and selects part i. The division depends only on
+        the plan, so each trial is in exactly one part. If the study changes, trials can move to other parts.
         """
         part, parts = (1, 1) if shard is None else _check_shard(shard)
         return self._iter_missing(done, part, parts)
@@ -158,11 +168,11 @@ class StudyPlan:
                     yield TrialBlock(data, split, condition, everyone if len(left) == len(everyone) else left)
 
     def _assign_shards(self, parts: int) -> list[npt.NDArray[np.int64]]:
-        """Assign each trial to a part. The result has one array of shape (learners, conditions, splits) for each data set.
+        """Return the part of each trial, as one array (learners, conditions, splits) per data set.
 
         The work of a trial is estimated from the size of its data set. For each learner and condition, the splits are assigned
-        to the parts in turn, so the parts differ by at most one split. Data sets with more work are assigned first. For each
-        data set, the assignment starts with the part that has the least work so far.
+        to the parts in turn, so the parts differ by at most one split. Large data sets are assigned first. For each data set,
+        the assignment starts with the part that has the least work so far.
         """
         work = [max(1, planned.dataset.X.size) for planned in self.data]
         totals, shards = np.zeros(parts), [np.zeros(0, dtype=np.int64)] * len(self.data)
@@ -178,7 +188,7 @@ class StudyPlan:
         return shards
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
-        """Count the trials in blocks. The returned array has the shape (data sets, learners)."""
+        """Count the trials in blocks, as an array of shape (data sets, learners)."""
         counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
             counts[data, list(learners)] += times
@@ -215,7 +225,10 @@ class StudyPlan:
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
-        """Derive the seeds of the condition and of each learner. Names and package versions do not affect the seeds."""
+        """Derive the seed of the condition and the seed of each learner in a block.
+
+        Names and package versions do not affect the seeds.
+        """
         data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
         seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
         for index in block.learners:
@@ -224,7 +237,7 @@ class StudyPlan:
         return seeds
 
     def to_header(self) -> dict[str, Any]:
-        """Return the declaration, seed, names and hashes of the study as plain values for the results file."""
+        """Return what the results file stores about the study: declaration, seed, names and hashes."""
         return {
             "name": self.study.name,
             "declaration": dict(self.study.declaration),
@@ -242,7 +255,10 @@ class StudyPlan:
         } | self._describe_schemes()
 
     def _describe_schemes(self) -> dict[str, Any]:
-        """Return the names of the schemes and the indices of their splits. The result is empty for a single scheme."""
+        """Return the names of the schemes and the indices of their splits.
+
+        The dictionary is empty if the study has a single scheme.
+        """
         if len(self.study.schemes) == 1:
             return {}
         indices = [{planned.hash: list(planned.schemes[i]) for planned in self.data} for i in range(len(self.study.schemes))]
@@ -308,9 +324,9 @@ def _plan_data(study: ResolvedStudy, entry: NamedData) -> PlannedData:
 
 
 def _draw_scheme(seed: int, scheme: Scheme, entry: NamedData, content: str) -> PlannedSplits:
-    """Draw all splits of a scheme, independently of the other schemes of the study.
+    """Draw the splits of a scheme on one data set, independently of the other schemes.
 
-    Each warning names the data set and is issued once, not once per repeat.
+    Each warning names the data set, and is issued only once for all repeats.
     """
     drawn = (
         scheme.draw_splits(
@@ -365,7 +381,7 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """A mapping from the keys of running trials to their indices.
+    """A mapping from the keys of running trials to their indices in the plan.
 
     To save memory, a table of all keys is kept only for the data set of the latest chunk.
     """

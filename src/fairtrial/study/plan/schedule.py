@@ -1,6 +1,7 @@
-"""Divide trials into chunks of about one second of work. Chunks are smaller if times are unknown or the run is near its end.
+"""Divide trials into chunks of about one second of work.
 
-Learners are sent as unfitted copies, together with any code that is not part of an installed package.
+Chunks are smaller if times are unknown or the run is near its end. Learners are sent to workers as unfitted copies, together
+with any code that is not part of an installed package.
 """
 
 from __future__ import annotations
@@ -77,10 +78,11 @@ class TimeModel:
 class Chunker:
     """A queue that divides the missing trials of a plan into chunks.
 
-    A chunk takes about `seconds`, according to the times passed to `learn`. A learner without known times is sent alone, with
-    one trial per chunk. For each split and condition, the trials of the other learners stay together if they fit into a chunk.
-    Two kinds of learners get separate chunks: learners whose code is not installed, and learners that failed (`isolate`).
-    Chunks become smaller near the end, so the workers finish at about the same time. `slots` is the number of workers.
+    A chunk takes about `seconds`, as predicted from the times passed to `learn`. As long as no times of a learner are known,
+    each of its trials gets its own chunk. Otherwise, trials on the same split and condition stay together if they fit into a
+    chunk. Two kinds of learners get separate chunks: learners whose code is not installed, and learners that failed
+    (`isolate`). Chunks become smaller near the end, so the workers finish at about the same time. `slots` is the number of
+    workers.
     """
 
     def __init__(
@@ -111,17 +113,23 @@ class Chunker:
         return float(np.sum(self._left * np.where(is_known, times, times[is_known].mean())))
 
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
-        """Add the time of a trial. The learner and data set are given by their indices in the plan."""
+        """Add the time of a trial, given the indices of its learner and data set in the plan."""
         self._time_model.learn(learner, data, seconds, trials)
 
     def isolate(self, learner: int) -> None:
-        """Send the remaining trials of a failed learner in separate chunks, because a worker is not reused after a failure."""
+        """Send the remaining trials of a failed learner in separate chunks.
+
+        After a failure, the worker is not reused.
+        """
         if learner not in self._isolated:
             self._isolated.add(learner)
             self._queue = self._group(self._queue)
 
     def _group(self, blocks: Iterable[TrialBlock]) -> deque[TrialBlock]:
-        """Order the trials of each data set: first those that can share a worker, then those of each isolated learner."""
+        """Order the trials of each data set, keeping the trials of each isolated learner together.
+
+        Trials that can share a worker come first.
+        """
         if not self._isolated:
             return deque(blocks)
         groups: dict[tuple[int, int], list[TrialBlock]] = {}
@@ -144,7 +152,7 @@ class Chunker:
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
-        """Take the next chunk. Return None if no trial is left."""
+        """Remove and return the next chunk, or return None if no trial is left."""
         if not self._queue:
             return None
         data = self._queue[0].data
@@ -184,7 +192,10 @@ class Chunker:
 
 
 def _select_first(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select at least one learner for the first block of a chunk. Learners without known times come last, one at a time."""
+    """Select at least one learner for the first block of a chunk.
+
+    A learner without known times is selected only if no other learner is left, and then alone.
+    """
     timed = [learner for learner in learners if not isnan(times[learner])]
     if not timed:
         return learners[:1]
@@ -197,12 +208,14 @@ def _select_first(learners: tuple[int, ...], times: list[float], room: float) ->
 
 
 def _select_together(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Select all learners if their times are known and fit into the chunk. Otherwise, select none."""
+    """Select all learners if their times are known and fit into the chunk, otherwise none."""
     return learners if sum(times[learner] for learner in learners) <= room else ()
 
 
 def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
-    """Pickle an unfitted copy of the estimator. Code that is not part of an installed package is included.
+    """Pickle an unfitted copy of the estimator.
+
+    Code that is not part of an installed package is included.
 
     >>> import pickle
     >>> from sklearn.naive_bayes import GaussianNB
@@ -246,7 +259,7 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
 
 
 def _clone_value(value: Any, name: str) -> Any:
-    """Clone a value. If `clone` fails, build a copy without checking whether `__init__` changes parameters."""
+    """Clone a value with scikit-learn, or copy it by other means if `clone` fails."""
     from sklearn.base import clone
 
     try:

@@ -1,1 +1,1 @@
-"""Results derived from stored predictions: scores, losses, curves, summaries and the verdict."""
+"""Results computed from stored predictions: scores, curves, robustness and the verdict."""

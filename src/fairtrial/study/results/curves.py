@@ -34,7 +34,10 @@ _PROBABILITY_KINDS = ("brier", "calibration")
 
 
 def build_curves(kind: str, predictions: Mapping[str, Predictions], order: ClassOrder, learners: Sequence[str]) -> pd.DataFrame:
-    """Build a table of the curves of all learners. Warn about learners that lack the necessary scores."""
+    """Build a table with the curves of all learners.
+
+    Learners without the necessary scores are left out, and a warning names them.
+    """
     import pandas as pd
 
     name = resolve_curve_kind(kind)

@@ -36,7 +36,7 @@ METHODS = {
     "conservative-z": "conservative z",
     "corrected-t": "corrected resampled t",
 }
-"""Display names of the methods."""
+"""Display names of the methods for computing intervals."""
 
 _LABEL_MEANS = ("accuracy", "error_rate")
 _ROW_MEANS = (*_LABEL_MEANS, "brier", "mae", "log_loss", "spherical_score")
@@ -71,7 +71,10 @@ def compute_generalisation(
 
 
 def compute_corrected_t(archive: Archive, scores: pd.DataFrame, measure: Measure, alpha: float) -> pd.DataFrame:
-    """Compute t intervals from the scores under one condition, with a correction for overlapping training sets."""
+    """Compute corrected resampled t intervals from the scores under one condition.
+
+    The intervals are corrected for overlapping training sets.
+    """
     from scipy.stats import t
 
     shared = keep_shared_splits(scores)
@@ -104,7 +107,7 @@ def _check_row_mean(measure: Measure) -> None:
 
 
 def _explain_incomplete(trials: pd.DataFrame) -> str:
-    """Report how many trials failed or have not run. Return an empty string if all trials succeeded."""
+    """Return the numbers of failed and missing trials as text, or "" if all trials succeeded."""
     n_failed, n_missing = int(mask_failed(trials).sum()), int((trials["status"] == "missing").sum())
     texts = [f"{format_count(n_failed, 'trial')} failed"] * bool(n_failed)
     return ", ".join([*texts, *[f"{format_count(n_missing, 'trial')} not run"] * bool(n_missing)])
@@ -124,7 +127,7 @@ def _estimate(
     request: ScoreRequest,
     alpha: float,
 ) -> tuple[Estimate, str]:
-    """Compute the interval of one learner on one data set, with a note about undefined values."""
+    """Compute the estimate for one learner on one data set, and a note on undefined values."""
     folds = trials["fold"].to_numpy(dtype=np.intp)
     if isinstance(splitter, NestedCV):
         losses = _compute_row_losses(predictions, order, request)
@@ -164,7 +167,7 @@ def _compute_stack_losses(stack: Stack, request: ScoreRequest) -> FloatArray:
 
 
 def _make_line(dataset: str, learner: str, measure: Measure, estimate: Estimate, splits: int, note: str) -> tuple[Any, ...]:
-    """Make a row of the table. The estimate and its confidence limits are truncated to the range of the measure.
+    """Build a table row from an estimate, truncated to the range of the measure.
 
     If the scores do not vary, the confidence limits are NaN, because an interval of width 0 would be misleading.
     """

@@ -27,9 +27,9 @@ _COLUMNS = ["dataset", "learner", "size", "rows", "mean", "low", "high", "splits
 def compute_learning_curve(
     archive: Archive, scores: pd.DataFrame, trials: pd.DataFrame, measure: Measure, alpha: float
 ) -> pd.DataFrame:
-    """Compute the mean score of each learner by data set and training size, with intervals over splits.
+    """Compute mean scores by data set, training size and learner, with corrected t intervals.
 
-    `trials` are the rows of `archive.trials()`, in the same order as `scores`. The full training set has size 1.
+    Row i of `trials` must describe the trial of row i of `scores`. The full training set has size 1.
     """
     import pandas as pd
 
@@ -56,10 +56,10 @@ def compute_learning_curve(
 
 
 def average_learning_curve(frame: pd.DataFrame, measure: Measure, alpha: float) -> pd.DataFrame:
-    """Average learning curves over the data sets with the largest number of points, and compute t intervals.
+    """Average learning curves over data sets, and compute t intervals.
 
-    A point is the mean score of a learner at one training size. The data sets with the most points are normally those on which
-    every learner has a value at every size.
+    A point of a learning curve is the mean score of a learner at one training size. Only the data sets with the most points are
+    used. On these data sets, every learner normally has a value at every size.
     """
     import pandas as pd
 
@@ -74,7 +74,7 @@ def average_learning_curve(frame: pd.DataFrame, measure: Measure, alpha: float) 
 
 
 def _list_sizes(conditions: Sequence[ConditionFacts]) -> list[ConditionFacts]:
-    """List the training sizes: proportions in ascending order, then numbers of rows, then all rows."""
+    """List the `train-size` conditions by ascending level, followed by clean data."""
     sizes = sorted((condition for condition in conditions if is_train_size(condition)), key=lambda size: size.level)
     if not sizes:
         raise InputError(f"a learning curve needs several training sizes, got none: declare {TRAIN_SIZE} = [0.1, 0.3, 1.0]")

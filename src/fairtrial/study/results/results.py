@@ -1,4 +1,4 @@
-"""Results of a study: scores, curves, robustness, times and the verdict, all computed from the stored trials."""
+"""Results of a study, computed from the stored trials: scores, robustness and the verdict."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ class Results:
     """The results of a study, computed from the stored predictions on request.
 
     `open_results` and `Study.run` return `Results`. Any measure can be computed later, for example with
-    `results.scores("taks")`. By default, two-class measures use the second class in sorted order as the positive class. The
-    study or the argument `positive` can choose another class. `positive` is a class, or a mapping of data sets to classes.
-    Returned tables are copies, and computed scores are cached.
+    `results.scores("taks")`. By default, two-class measures use the second class in sorted order as the positive class. To use
+    another class, declare it in the study, or pass `positive`: a class, or a mapping of data sets to classes. Returned tables
+    are copies, and computed scores are cached.
 
     Parameters
     ----------
@@ -171,9 +171,10 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            One row per learner and pair of schemes: the mean scores over data sets, their difference, and the number of data
-            sets. Further columns contain the test statistic, the p-value, and the p-value adjusted by Holm's method over all
-            rows. The effect is the rank-biserial correlation with its confidence interval. The last column is the outcome.
+            One row per learner and pair of schemes. `mean_first` and `mean_second` are mean scores over data sets, and
+            `difference` is their difference. `p_adjusted` is adjusted by Holm's method over all rows. `effect` is the
+            rank-biserial correlation, with the confidence limits `low` and `high`. `datasets` is the number of data sets.
+            `outcome` reports whether the schemes differ significantly.
 
         Raises
         ------
@@ -202,8 +203,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            All trials except those on splits that only `generalisation` uses. These are the inner splits of `nested-cv` and the
-            halves of `conservative-z`.
+            The table has the same columns as `trials()`. Trials on the inner splits of `nested-cv` and on the halves of the
+            data in `conservative-z` are left out, because only `generalisation` uses them.
         """
         return self._score_cache.load_scored_trials().copy()
 
@@ -224,12 +225,18 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes that help to interpret the scores. For example, they report failed trials, abstentions and slow fits."""
+        """Notes that help to interpret the scores.
+
+        For example, they report failed trials, abstentions and slow fits.
+        """
         return render_all(self.findings)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings that help to interpret the scores. The property `notes` contains the same findings as text."""
+        """Findings that help to interpret the scores.
+
+        The property `notes` contains the same findings as text.
+        """
         findings: tuple[Finding, ...] = self._score_cache.get_or_compute(
             "findings", lambda: collect_findings(self.archive, self._score_cache.load_trials())
         )
@@ -261,8 +268,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            `score` is the mean score of the chosen combination on the inner splits. `tried` is the number of combinations that
-            were tried. The table is empty if no learner is tuned.
+            `score` is the mean score of the chosen combination of parameters on the inner splits. `tried` is the number of
+            combinations that were tried. The table is empty if no learner is tuned.
         """
         return list_choices(self._score_cache.load_trials())
 
@@ -288,17 +295,18 @@ class Results:
         average : str, default "auto"
             How the measure averages over classes.
         pooled : bool, default False
-            Score the test rows of all folds of a repeat together (as fold -1), for measures that need many rows. Pooling
-            assumes that predicted scores are comparable across folds, although they come from different fitted models.
+            Compute one value per repeat, from the test rows of all its folds. The table shows this value as fold -1. Pooling
+            helps with measures that need many rows. It assumes that predicted scores are comparable across folds, although
+            each fold has its own fitted model.
         **params
             Parameters of the measure.
 
         Returns
         -------
         pandas.DataFrame
-            One row per trial and measure: data set, condition, level, resampling, learner, repeat, fold, measure, value,
-            status. The value is NaN if the trial failed or has not run, or if the measure is undefined. A warning reports
-            undefined values.
+            One row per trial and measure. The columns are dataset, condition, level, resampling, learner, repeat, fold,
+            measure, value and status. The value is NaN if the trial failed or has not run, or if the measure is undefined. A
+            warning reports undefined values.
         """
         requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
         frame, undefined = self._score_cache.build_table(requests, positive, pooled)
@@ -422,14 +430,14 @@ class Results:
         resampling: str | None = None,
         **options: Any,
     ) -> pd.DataFrame:
-        """Compute the relative and the equalized loss of accuracy (RLA, ELA) under each condition.
+        """Compute the relative loss and the equalized loss of accuracy (RLA, ELA) by condition.
 
         Parameters
         ----------
         condition : str, optional
-            Default: all conditions.
+            Name of a condition. Default: all conditions except clean data and training sizes.
         measure : str or Measure, default "accuracy"
-            Measure from which the losses are computed.
+            Measure from which the losses are computed. Its range must be from 0 (worst) to 1 (best).
         by : {"dataset", "all"}, default "dataset"
             "dataset": losses on each data set, from the splits on which all learners have a value for both clean and noisy
             data. The delta-method intervals refer to this data set and account for overlapping training sets (Nadeau & Bengio
@@ -513,10 +521,10 @@ class Results:
     ) -> pd.DataFrame:
         """Compute intervals for the generalisation error by data set and learner.
 
-        The resampling scheme determines the method: `nested-cv` (Bates, Hastie & Tibshirani 2024) or `conservative-z` (Nadeau &
-        Bengio 2003). All other schemes use the corrected resampled t interval for the mean over splits (Nadeau & Bengio 2003).
-        With `nested-cv`, the estimate refers to training sets as large as the whole data set. With the other methods, it refers
-        to the smaller training sets of the splits.
+        The schemes `nested-cv` (Bates, Hastie & Tibshirani 2024) and `conservative-z` (Nadeau & Bengio 2003) each have their
+        own interval. For all other schemes, the interval is the corrected resampled t interval for the mean over splits
+        (Nadeau & Bengio 2003). With `nested-cv`, the estimate refers to training sets as large as the whole data set. With the
+        other methods, the estimate refers to the smaller training sets of the splits.
 
         Parameters
         ----------
@@ -540,8 +548,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            One row per data set and learner: estimate, confidence limits, standard error, number of splits and method. `note`
-            reports undefined values, and trials that failed or have not run. In these cases, the estimate can be NaN.
+            One row per data set and learner: estimate, confidence limits, standard error, number of splits and method. The
+            column `note` reports undefined values, failed trials and missing trials. In these cases, the estimate can be NaN.
 
         Raises
         ------
@@ -576,8 +584,8 @@ class Results:
     def deterioration(self, *, alpha: float = 0.05, resampling: str | None = None) -> pd.DataFrame:
         """Compute the increase in error rate under conditions that change only the test set.
 
-        The performance deterioration (pD) compares the learner with the same learner trained under the condition. For pD,
-        declare the condition twice, once with part "test" and once with part "all". See
+        The performance deterioration (pD) compares the learner with the same learner trained under the condition. To compute
+        pD, declare the condition twice, with `part = "test"` and with `part = "all"`. See
         `fairtrial.measures.performance_deterioration`.
 
         Parameters
@@ -630,8 +638,8 @@ class Results:
         alpha : float, optional
             Significance level. Default: as declared by the study, otherwise 0.05.
         rope : float, optional
-            Half-width of the region of practical equivalence. Default: as declared by the study, if `measure` is its verdict
-            measure.
+            Half-width of the region of practical equivalence. Default: as declared by the study, if `measure` is the measure
+            of the study's verdict.
         failures : {"exclude", "worst-rank", "trivial"}, optional
             "exclude" leaves out learners that never succeeded, then data sets on which any other learner failed. "worst-rank"
             gives a learner the worst rank on each data set on which it failed. With a single data set, this rule applies to
@@ -693,5 +701,5 @@ class Results:
 
 
 def _ignore_undefined() -> Any:
-    """Ignore warnings about undefined measures, because undefined values are visible in the results."""
+    """Ignore warnings about undefined measures, because the results show undefined values."""
     return warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning)

@@ -1,4 +1,4 @@
-"""Robustness to noise and shift: losses of accuracy (RLA, ELA) and performance deterioration (pD)."""
+"""Robustness to noise and shift: losses of accuracy and performance deterioration (pD)."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def compute_losses(
 ) -> pd.DataFrame:
     """Compute clean and noisy mean scores, and the losses RLA and ELA with intervals.
 
-    The result has a row for each data set, condition, level and learner. A learner has no row for a data set and condition if
-    any of its clean or noisy trials failed there. Means are taken over the splits that all remaining learners share on both
-    clean and noisy data. If every trial has a score, the means equal those of `Results.wide`. Intervals use the delta method.
-    The variance over splits is corrected for overlapping training sets (Nadeau & Bengio 2003).
+    The result has a row for each data set, condition, level and learner. The row is missing if any clean or noisy trial of the
+    learner on this data set failed. Means are taken over the splits that all remaining learners share, both for clean and for
+    noisy data. Intervals use the delta method. The variance over splits is corrected for overlapping training sets (Nadeau &
+    Bengio 2003).
     """
     import pandas as pd
 
@@ -66,10 +66,10 @@ def compute_losses(
 
 
 def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Average the losses over the data sets on which all learners have a value, and compute t intervals.
+    """Average the losses of each learner over data sets, and compute t intervals.
 
-    `frame` is the result of `compute_losses`. Learners without any value under a condition are ignored when the data sets are
-    chosen.
+    `frame` is the result of `compute_losses`. For each condition, the averages include the data sets on which all learners have
+    a value. Learners without any value under the condition are ignored in this selection.
     """
     import pandas as pd
 
@@ -88,7 +88,10 @@ def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def _mask_common_datasets(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Make a mask of the rows of data sets on which every learner has a value. Learners without any value are ignored."""
+    """Make a mask of the rows of data sets on which every learner has a value.
+
+    Each condition is considered separately. Learners without any value under the condition are ignored.
+    """
     defined = frame[frame["ela"].notna()]
     keys = ["condition", "level"]
     learners = defined.groupby(keys, observed=True, dropna=False)["learner"].nunique()
@@ -159,16 +162,16 @@ def _warn_undefined_losses(frame: pd.DataFrame) -> None:
 
 
 def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Compute the increase in error rate, and pD, under each condition that changes only the test set.
+    """Compute pD and the increase in error rate under conditions that change only the test set.
 
     `errors` contains the error rate of each trial. The result has a row for each condition, data set and learner. The columns
     include:
 
     - `clean` and `error`: error rates on the clean and on the changed test sets, for the learner trained on clean data;
     - `loss`: `error` minus `clean` on the splits that have both, with an interval corrected for overlapping training sets;
-    - `ideal`: error rate of the same learner trained under the condition (declared with part "all");
+    - `ideal`: error rate of the same learner trained under the condition, which is also declared with `part = "all"`;
     - `trivial`: error rate if the most frequent class of the changed test rows is always predicted;
-    - `pd`: performance deterioration, computed from the means.
+    - `pd`: performance deterioration (pD), computed from the mean error rates.
     """
     import pandas as pd
 
@@ -204,7 +207,7 @@ def _find_clean(conditions: Sequence[ConditionFacts]) -> ConditionFacts | None:
 
 
 def _find_ideal(conditions: Sequence[ConditionFacts], shift: ConditionFacts) -> ConditionFacts | None:
-    """Find the condition with the same parameters that is declared for both the training and the test set."""
+    """Find the condition that has the parameters of `shift`, except for `part = "all"`."""
     description = {**shift.description, "part": "all"}
     return next((condition for condition in conditions if dict(condition.description) == description), None)
 
@@ -215,7 +218,10 @@ def _select_rates(errors: pd.DataFrame, dataset: str, learner: str) -> pd.Series
 
 
 def _compute_trivial_error(archive: Archive, trials: pd.DataFrame, dataset: str, classes: int, shift: ConditionFacts) -> float:
-    """Compute the proportion of test rows that are not in the most frequent class, from one trial of each split."""
+    """Compute the proportion of test rows that are not in the most frequent class.
+
+    The test rows under the condition are read from one successful trial of each split.
+    """
     shift_trials = trials[(trials["dataset"] == dataset) & (trials["status"] == "ok") & mask_condition(trials, shift)]
     numbers = shift_trials.drop_duplicates(_SPLIT_KEYS)["trial"].tolist()
     counts = np.zeros(classes)

@@ -26,7 +26,7 @@ _COLUMNS = [
 
 
 def compare_schemes(tables: Mapping[str, pd.DataFrame], alpha: float = 0.05) -> pd.DataFrame:
-    """Compare each pair of schemes for each learner by the Wilcoxon signed-rank test over data sets.
+    """Compare pairs of schemes by Wilcoxon signed-rank tests over data sets, for each learner.
 
     `tables` maps each scheme to its table of mean scores, with data sets as rows and learners as columns. Holm's method adjusts
     the p-values over all rows of the result. The effect is the rank-biserial correlation with its confidence interval. The

@@ -1,4 +1,4 @@
-"""Scores of a study. Scores are cached, and predictions are read once for all requested measures."""
+"""Scores of a study, computed from the stored predictions and cached."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ class ScoreRequest:
 
     @classmethod
     def from_measures(cls, measures: Any, average: Any = "auto", params: Mapping[str, Any] | None = None) -> list[ScoreRequest]:
-        """Build requests from measures or their names. Refuse measures that cannot be computed from predictions."""
+        """Build one request for each measure or name of a measure.
+
+        A measure that cannot be computed from predictions is refused.
+        """
         measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
         if not measure_list:
             raise InputError("measure must name at least 1 measure, got none")
@@ -81,7 +84,7 @@ class ScoreRequest:
 
     @property
     def key(self) -> Any:
-        """Cache key. The key is None if a parameter is not hashable."""
+        """Cache key, or None if a parameter is not hashable."""
         key = (self.measure.name, self.average, tuple(sorted(self.params.items())))
         try:
             hash(key)
@@ -91,7 +94,7 @@ class ScoreRequest:
 
 
 def _is_builtin(measure: Measure) -> bool:
-    """Return whether a measure is part of fairtrial, so the version of fairtrial determines the formula."""
+    """Return whether the formula of a measure is part of fairtrial."""
     return measure.formula.__module__.startswith("fairtrial.")
 
 
@@ -107,13 +110,16 @@ def _check_computable(measure: Measure) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ScoreCache:
-    """An archive with cached results. Callers must copy a result before they return it to users."""
+    """An archive with a cache for tables and scores.
+
+    Callers must copy cached values before returning them to users.
+    """
 
     archive: Archive
     entries: dict[Any, Any] = field(default_factory=dict)
 
     def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Return the value of a key. The value is computed on first use and then cached."""
+        """Return the cached value of a key. On first use, compute and cache the value."""
         if key not in self.entries:
             self.entries[key] = compute()
         return self.entries[key]
@@ -124,7 +130,10 @@ class ScoreCache:
         return trials
 
     def load_scored_trials(self) -> pd.DataFrame:
-        """Load the trials from which scores are computed. Splits that are used only for a standard error are left out."""
+        """Load the trials from which scores are computed.
+
+        Trials on splits that serve only to estimate a standard error are left out.
+        """
         trials: pd.DataFrame = self.get_or_compute("scored trials", self._select_scored_trials)
         return trials
 
@@ -152,7 +161,10 @@ class ScoreCache:
         return str(self.get_declared("verdict").get("measure") or self.measures[0])
 
     def get_class_orders(self, positive: object) -> tuple[ClassOrder, ...]:
-        """Return the class order of each data set. The argument `positive` overrides declared positive classes."""
+        """Return the class order of each data set.
+
+        The argument `positive` overrides the positive classes that the study declares.
+        """
         data = self.get_declared("data")
         declared = {name: section.get("positive") for name, section in data.items() if isinstance(section, Mapping)}
         positives = {
@@ -163,7 +175,10 @@ class ScoreCache:
     def build_table(
         self, requests: Sequence[ScoreRequest], positive: object, pooled: bool
     ) -> tuple[pd.DataFrame, list[Finding]]:
-        """Build a table with one row per trial (or repeat) and measure. Also return findings that report undefined values."""
+        """Return a table of scores and the findings that report undefined scores.
+
+        The table has one row per trial and measure or, if `pooled` is true, one row per repeat and measure.
+        """
         import pandas as pd
 
         frame = self._get_lines(pooled).frame
@@ -199,7 +214,7 @@ class ScoreCache:
         return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
 
     def pack_scores(self) -> dict[str, bytes]:
-        """Pack the scores of the declared measures. The keys are the names under which the scores are stored."""
+        """Pack the scores of each declared measure, keyed by the name for storing them."""
         orders = self.get_class_orders(None)
         requests = [request for request in ScoreRequest.from_measures(self.measures) if _is_builtin(request.measure)]
         results = self._get_values(requests, orders, pooled=False)
@@ -212,7 +227,7 @@ class ScoreCache:
     def _read_stored(
         self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool
     ) -> tuple[FloatArray, npt.NDArray[Any]] | None:
-        """Read the scores that a run stored with the trials. Return None if there are none."""
+        """Return the scores that a run stored with the trials, or None if it stored none."""
         if not isinstance(self.archive, StoreArchive) or request.key is None or not _is_builtin(request.measure):
             return None
         packed = self.archive.read_derived(self._name_stored(request, orders, pooled))
@@ -223,16 +238,19 @@ class ScoreCache:
         return values, np.frombuffer(packed, dtype=np.uint8, offset=8 * n_lines)
 
     def _name_stored(self, request: ScoreRequest, orders: tuple[ClassOrder, ...], pooled: bool) -> str:
-        """Derive the name for storing scores from everything that determines the scores, except the trials."""
+        """Return the name under which scores are stored.
+
+        The name contains a hash of the version, the plan, the measure, the class orders and `pooled`.
+        """
         plan = self.archive.hash if isinstance(self.archive, StoreArchive) else ""
         facts = (version("fairtrial"), plan, request.key, orders, pooled)
         return f"scores/{hashlib.sha256(repr(facts).encode()).hexdigest()}"
 
     def build_wide_table(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """Build the table of mean scores under one condition, with data sets as rows and learners as columns.
+        """Build the table of mean scores under one condition.
 
-        Means are taken over the splits that all learners share. A mean is NaN if a trial failed, or if the data set has no
-        shared split.
+        Rows are data sets, and columns are learners. Means are taken over the splits that all learners share. A mean is NaN if
+        a trial of the learner on the data set failed, or if the data set has no shared split.
         """
         import pandas as pd
 
@@ -262,9 +280,9 @@ class ScoreCache:
 
 @dataclass(frozen=True, eq=False)
 class ScoreLines:
-    """Rows of a score table. Row i of `frame` uses the trials `trials[starts[i]:starts[i + 1]]`.
+    """The rows of a score table, with the numbers of the trials from which each row is computed.
 
-    This range is empty if a trial failed or has not run.
+    Row i of `frame` is computed from `trials[starts[i]:starts[i + 1]]`. This slice is empty if a trial failed or has not run.
     """
 
     frame: pd.DataFrame
@@ -303,7 +321,10 @@ class ScoreLines:
     def compute_values(
         self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Compute the values and the reasons for undefined values. Both arrays have the shape (measures, rows)."""
+        """Compute the scores of all rows, and the reasons for undefined scores.
+
+        Both arrays have the shape (measures, rows).
+        """
         values = np.full((len(requests), len(self.frame)), np.nan)
         reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
         datasets = self.frame["dataset"].to_numpy()
@@ -325,9 +346,10 @@ class ScoreLines:
 
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
-    """Join the predictions of several trials. Scores are kept only if all trials have scores of the same kind.
+    """Join the predictions of several trials.
 
-    There is one exception. If some scores are not probabilities because of abstentions, all scores are kept as decision values.
+    Scores are kept only if all trials have scores of the same kind. There is one exception: if only trials with abstentions
+    lack probabilities, all scores are kept as decision values.
 
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> join_predictions([one, one]).y_true.tolist()

@@ -36,7 +36,9 @@ def is_train_size(condition: ConditionFacts) -> bool:
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """Choose a condition by name and level. The default is clean data or, if there is none, the only condition.
+    """Choose a condition by name and level.
+
+    The default is clean data. If the study has no clean trials, the default is its only condition.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -71,7 +73,10 @@ def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Return whether two levels are equal. NaN levels, which mark conditions without levels, are equal to each other."""
+    """Return whether two levels are equal up to rounding errors.
+
+    NaN marks a condition without levels, and two NaN levels are equal.
+    """
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 
@@ -83,7 +88,9 @@ def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArra
 
 
 def get_level(condition: ConditionFacts) -> float:
-    """Return the level of a condition, or NaN if the condition has no levels. Studies store level 1 for such conditions.
+    """Return the level of a condition, or NaN if the condition has no levels.
+
+    For conditions without levels, `condition.level` is 1 in studies.
 
     >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
     nan
@@ -113,7 +120,7 @@ def format_measure_name(measure: str) -> str:
 
 
 def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
-    """Return the selected names as a list, after checking that they exist. None selects all names."""
+    """Return the selected names as a list, and refuse unknown names. None selects all names."""
     available = list(names)
     if selection is None:
         return available
@@ -132,7 +139,10 @@ def choose_dataset(names: Sequence[str], selection: str | None) -> str:
 
 
 def get_declared_splitters(archive: Archive) -> dict[str, Splitter]:
-    """Return the splitters that draw extra splits to estimate a standard error, keyed by scheme name."""
+    """Return a dictionary of the declared schemes that draw extra splits, with their splitters.
+
+    The extra splits serve only to estimate a standard error.
+    """
     declared = archive.declaration.get("resampling")
     splitters = {}
     for table in declared if isinstance(declared, (list, tuple)) else [declared]:

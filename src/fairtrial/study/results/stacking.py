@@ -1,4 +1,4 @@
-"""Building blocks for scores: stacked predictions, the order of classes, shared splits and intervals over splits."""
+"""Building blocks for scores: stacked predictions, class orders, splits and intervals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ _OUTSIDE = 1e-9
 
 @dataclass(frozen=True)
 class ClassOrder:
-    """The order of the classes. `order` contains indices of declared classes. `positive` is an index into `order`, or None."""
+    """The order of the classes of a data set, and the positive class.
+
+    `order` contains indices into `declared`. `positive` is an index into `order`, or None.
+    """
 
     declared: tuple[Any, ...]
     order: tuple[int, ...]
@@ -43,7 +46,9 @@ class ClassOrder:
 
     @classmethod
     def from_facts(cls, facts: DataFacts, positive: object = None) -> ClassOrder:
-        """Build the sorted order of the classes that have rows. The second of two classes is the default positive class.
+        """Build the sorted order of the classes that have rows.
+
+        If there are two classes, the second one is the default positive class.
 
         >>> rare = DataFacts("rare", "", ("sick", "healthy"), np.array([0, 1, 1]), np.arange(3))
         >>> order = ClassOrder.from_facts(rare)
@@ -58,16 +63,17 @@ class ClassOrder:
     def from_datasets(
         cls, datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
     ) -> tuple[ClassOrder, ...]:
-        """Build the class order of each data set. `positive` is a class or a mapping of data sets to classes.
+        """Build the class order of each data set.
 
-        `declared` maps data sets to positive classes, which `positive` overrides. If `positive` is a single class, it applies
-        to the data sets that contain this class. All other data sets keep their declared or default positive class.
+        `declared` maps data sets to positive classes. `positive` overrides these classes: it is a class, or a mapping of data
+        sets to classes. A single class applies to the data sets that contain it. All other data sets keep their declared or
+        default positive class.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
 
     def include_all_classes(self) -> ClassOrder:
-        """Add the declared classes without rows, because predictions may contain them."""
+        """Return the order of all declared classes, including classes without rows."""
         positive_name = None if self.positive is None else self.names[self.positive]
         wider = replace(self, order=tuple(_sort_classes(self.declared, list(range(len(self.declared))))), positive=None)
         return wider._with_positive(positive_name)
@@ -90,7 +96,7 @@ class ClassOrder:
         return positions
 
     def to_positions(self, prediction: IntArray) -> IntArray:
-        """Convert predictions to positions in `order`. Abstentions are not changed."""
+        """Convert predicted classes to positions in `order`, but leave abstentions unchanged."""
         return np.where(prediction == ABSTAINED, ABSTAINED, self.positions[prediction])
 
     @cached_property
@@ -131,9 +137,10 @@ def _resolve_positives(datasets: Sequence[DataFacts], positive: object) -> dict[
 
 @dataclass(frozen=True, eq=False)
 class SplitGrid:
-    """A table of the scores of one measure and condition. Rows are splits (data set, repeat, fold), and columns are learners.
+    """A table of the scores of one measure under one condition.
 
-    A learner that failed on any split of a data set has no values on this data set.
+    Rows are splits (data set, repeat, fold), and columns are learners. A learner that failed on any split of a data set has no
+    values on this data set.
     """
 
     values: pd.DataFrame
@@ -165,7 +172,10 @@ class SplitGrid:
         return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
 
     def compute_means(self) -> pd.DataFrame:
-        """Compute a table of means over the shared splits. Data sets without shared splits are left out."""
+        """Compute the mean score of each learner on each data set over the shared splits.
+
+        Data sets without shared splits are left out.
+        """
         return self.values[self.shared].groupby(level="dataset", sort=False).mean()
 
 
@@ -184,10 +194,10 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """Compute the mean fraction of test rows over splits. Duplicate training rows count once.
+    """Compute the fraction of rows that are test rows, averaged over splits.
 
-    The result is NaN if no split has training rows. If a split divides no group, groups are counted instead of rows,
-    because rows of the same group are not independent.
+    Duplicate training rows count once. If no group has rows in both sets of a split, groups are counted instead of rows. The
+    reason is that rows of the same group are not independent. The fraction is NaN if no split has training rows.
     """
     facts = next(facts for facts in archive.datasets if facts.name == dataset)
     groups = facts.groups
@@ -214,7 +224,7 @@ def find_straddling_groups(groups: IntArray, train: IntArray, test: IntArray) ->
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
-    """Compute the half-width of the t interval for a mean over splits. For a single split, the result is NaN.
+    """Compute the half-width of the t interval for a mean over splits, or NaN for one split.
 
     The variance of the mean is (1 / J + f / (1 - f)) times the variance of the J contributions (Nadeau & Bengio 2003). Here, f
     is the fraction of test rows. There are J - 1 degrees of freedom.
@@ -232,7 +242,7 @@ def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: f
 
 
 def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
-    """Compute the half-width of the t interval for a mean over independent data sets, or NaN for a single data set."""
+    """Compute the half-width of the t interval for a mean over independent data sets."""
     return compute_half_width(values, 0.0, alpha)
 
 
@@ -240,8 +250,8 @@ def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
 class Stack:
     """A stack of B trials with n test rows each.
 
-    Class codes have the shape (B, n) and follow the order of classes. Scores have the shape (B, n, k) or are None. Either
-    all trials have abstentions, or none do.
+    `true` and `predicted` contain positions in the order of the k classes, and have the shape (B, n). `scores` has the shape
+    (B, n, k), or is None. Either all trials have abstentions, or none do.
     """
 
     true: IntArray
@@ -286,7 +296,10 @@ class Stack:
 
     @cached_property
     def confusion(self) -> Confusion:
-        """Confusion matrices of all trials. Abstentions count as an extra last label that is never the true class."""
+        """Confusion matrices of all trials.
+
+        Abstentions count as an extra last label that is never the true class.
+        """
         k = len(self.order.order)
         return self._count_confusion(
             np.where(self.abstained, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains]
@@ -351,7 +364,7 @@ class Stack:
         return self.scores[:, :, code]
 
     def make_score_rows(self, trial: int) -> ScoreRows:
-        """Build the rows of one trial for measures that use the scores of all classes."""
+        """Return the rows of one trial, for measures that use the scores of all classes."""
         assert self.scores is not None
         return ScoreRows(self.true[trial], np.ascontiguousarray(self.scores[trial]), None, self.order.classes)
 
@@ -359,7 +372,7 @@ class Stack:
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
         """True classes, probabilities and class order.
 
-        With three or more classes and a positive class, all other classes are combined into one.
+        If there are more than two classes and one of them is positive, the other classes are combined into one.
         """
         assert self.scores is not None
         positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)
@@ -370,20 +383,20 @@ class Stack:
         return (self.true == positive).astype(np.intp), np.stack([1 - probability, probability], axis=-1), Classes(names, 1)
 
     def make_probability_rows(self, trial: int) -> ProbabilityRows:
-        """Build the rows of one trial for measures of probabilities."""
+        """Return the rows of one trial, for measures of probabilities."""
         true, matrix, classes = self._probabilities
         ones = np.ones(true.shape[1])
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)
 
     def make_mean_rows(self) -> MeanRows:
-        """Combine the rows of all trials for measures that are based on means over rows."""
+        """Return the rows of all trials together, for measures that are based on means over rows."""
         true, matrix, classes = self._probabilities
         return MeanRows(true.ravel(), matrix.reshape(true.size, -1), classes, true.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class MeanRows:
-    """Rows of many trials, with the interface of `ProbabilityRows`. `mean` returns the mean of each trial."""
+    """The rows of several trials, with the interface of `ProbabilityRows`."""
 
     true: IntArray
     probabilities: FloatArray
@@ -392,7 +405,7 @@ class MeanRows:
     cached_values: dict[Any, Any] = field(default_factory=dict)
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """Compute the mean of each trial."""
+        """Compute the mean over the rows of each trial."""
         return np.asarray(contributions.reshape(self.shape).mean(axis=1))
 
     @cached_property
@@ -415,7 +428,7 @@ class MeanRows:
 def _mask_unknown_classes(
     order: ClassOrder, true: IntArray, predicted: IntArray, scores: FloatArray | None, kind: str | None
 ) -> BoolArray:
-    """Make a mask of the trials that contain a class outside the order."""
+    """Make a mask of the trials that contain a class outside `order`."""
     left_out = np.flatnonzero(order.positions < 0)
     if not len(left_out):
         return np.zeros(len(true), dtype=bool)

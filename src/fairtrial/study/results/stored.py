@@ -1,4 +1,4 @@
-"""Store the scores of large studies, and check whether a study has changed since its scores were stored."""
+"""Store the scores of large studies, and check whether the inputs of a study have changed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _SOURCE = Path(__file__).parents[2]
 
 
 def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | None = None) -> None:
-    """Store the scores of a large and complete study for its declared measures, unless the file already contains them.
+    """Store the scores of a large study for the measures that it declares.
 
-    If `study_file` is given, also store the hash that `count_unchanged` compares. If the results file cannot be written, no
-    error is raised, because scores can always be computed from the predictions.
+    Nothing is stored if the study is incomplete or its scores are already stored. If `study_file` is given, a hash of the
+    inputs is also stored, so `count_unchanged` can detect changes. If the results file cannot be written, no error is raised,
+    because scores can always be computed from the predictions.
     """
     from fairtrial.study.results.results import open_results
 
@@ -46,7 +47,7 @@ def store_scores(path: str | os.PathLike[str], study: str, study_file: Path | No
 
 
 def count_unchanged(path: Path, study_file: Path) -> int | None:
-    """Return the number of trials if all of them are stored and their inputs have not changed, otherwise None.
+    """Return the number of trials if the study is complete and unchanged, otherwise None.
 
     Only files and installed packages are compared. Neither data sets nor learners are loaded.
     """
@@ -65,9 +66,10 @@ def count_unchanged(path: Path, study_file: Path) -> int | None:
 
 
 def hash_inputs(study_file: Path) -> str | None:
-    """Hash everything that determines the trials: the study file, data files, installed packages and Python version.
+    """Hash the study file, the data files, the installed packages and the Python version.
 
-    Return None if this requires loading the study, for example because a data set is a folder or a pattern.
+    These inputs determine the trials. Return None if the hash cannot be computed without loading the study, for example if a
+    data set is a folder or a glob pattern.
     """
     packages = _list_packages()
     try:
@@ -108,7 +110,11 @@ def _iter_data_texts(data: Any) -> Iterator[str]:
 
 
 def _hash_data(folder: Path, text: str) -> str | None:
-    """Hash a data file. Return an empty string for a data set of an installed package, and None for any other source."""
+    """Hash a data file.
+
+    Return an empty string for the name of a data set in the catalogue. Return None for folders, glob patterns, zip files and
+    OpenML data sets.
+    """
     path = folder / os.path.expanduser(text)
     if has_magic(text) or text.startswith("openml:") or path.is_dir() or path.suffix.lower() == ".zip":
         return None

@@ -1,4 +1,4 @@
-"""Summaries of a study: the answer with means and notes, the progress, abstentions and times."""
+"""Summaries of a study: answer, mean scores, notes, progress, abstentions and times."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class ResultSummary:
 
     @staticmethod
     def format_title(results: Results) -> str:
-        """Format the name of the study with the numbers of data sets, conditions, learners and trials."""
+        """Format the name of the study and the numbers of data sets, learners and trials."""
         archive = results.archive
         parts = {"data set": archive.datasets, "condition": archive.conditions, "learner": archive.learners}
         if len(results.schemes) > 1:
@@ -119,7 +119,10 @@ class ResultSummary:
         return f"{archive.name}: {counts}, {format_count(len(results.trials()), 'trial')}"
 
     def format_short(self, more: str = "--all") -> str:
-        """Format the answer, and as many notes as fit into 9 lines. `more` is the command that shows the other notes."""
+        """Format the answer, and add as many notes as fit into 9 lines in total.
+
+        `more` is the command or option that shows the other notes.
+        """
         lines, notes = self._format_answer_lines(), [*self.raised_checks, *self.notes]
         while notes:
             first, *others = wrap_lines(collapse_whitespace(notes[0]), _WIDTH - 2)
@@ -166,7 +169,11 @@ def _format_column(condition: ConditionFacts, scheme: str, results: Results) -> 
 
 
 def _format_answer(results: Results) -> tuple[str, list[str], list[str]]:
-    """Format the answer under the first condition, the details (test, leaders under other conditions) and the caveats."""
+    """Return the answer, the details and the caveats as text.
+
+    The answer refers to clean data or, if the study has no clean trials, to its only condition. The details describe the test
+    and the best learners under other conditions.
+    """
     conditions = results.archive.conditions
     try:
         first = choose_condition(conditions)
@@ -199,7 +206,10 @@ def _describe_schemes(results: Results, first: ConditionFacts) -> tuple[str, ...
 
 
 def _describe_leaders(verdicts: Mapping[str, Verdict | None], factor: str) -> tuple[str, ...]:
-    """Describe which learners rank first. Conditions (or schemes) with the same leaders share a sentence."""
+    """Describe which learners rank first under each condition or scheme.
+
+    Conditions or schemes with the same best learners share a sentence.
+    """
     names_by_leaders: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name, verdict in verdicts.items():
         if verdict is not None and verdict.ranking.best:
@@ -231,7 +241,10 @@ def _list_left_out_notes(results: Results) -> list[str]:
 
 
 def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> Finding | None:
-    """Find the splits that are left out of the means of a measure because a learner has no value on them."""
+    """Count the splits that are left out of the means of a measure.
+
+    A split is left out if a learner has no value on it.
+    """
     left_out: Counter[str] = Counter()
     for condition in conditions:
         grid = SplitGrid.from_scores(scores[mask_condition(scores, condition)])
@@ -270,7 +283,7 @@ def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFr
 def describe_wide_table(
     results: Results, measure: str | None = None, condition: str | None = None, level: float | None = None
 ) -> tuple[str, pd.DataFrame]:
-    """Return a title and the table of `Results.wide`. Cells without a value contain the reason."""
+    """Return a title and the table of `Results.wide`, with reasons instead of missing values."""
     results = results.for_resampling()
     facts = choose_condition(results.archive.conditions, condition, level)
     table = results.wide(measure, condition, level)
@@ -371,7 +384,7 @@ def _format_run(facts: Any) -> str:
 
 
 def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, ...]:
-    """Collect findings that help to interpret the scores, such as failed trials, abstentions, warnings and slow fits."""
+    """Collect findings that help to interpret the scores, such as failed trials and slow fits."""
     is_condition_failure = _mask_not_applied(trials)
     return (
         *_find_missing_trials(trials),
@@ -386,7 +399,7 @@ def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, .
 
 
 def _find_guessed_targets(archive: Archive) -> list[Finding]:
-    """Report the data sets whose last column is used as the class, because no class column was declared."""
+    """Report the data sets whose last column is the class because none was declared."""
     columns = {data.name: str(data.facts["guessed_target"]) for data in archive.datasets if data.facts.get("guessed_target")}
     return [Finding.of("guessed_targets", datasets=tuple(columns), columns=tuple(columns.values()))] if columns else []
 
@@ -434,7 +447,10 @@ def _find_missing_trials(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _mask_not_applied(trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Make a mask of trials whose condition failed: all learners failed on the same split with the same InputError."""
+    """Make a mask of the failed trials whose condition could not be applied.
+
+    The condition is the cause if all learners failed on the same split with the same InputError.
+    """
     refused = mask_failed(trials) & trials["error"].astype(str).str.endswith("InputError") & (trials["condition"] != CLEAN)
     by_cell = trials.assign(refused=refused).groupby(_CELL, sort=False, observed=True, dropna=False)
     alike = by_cell["refused"].transform("all") & (by_cell["message"].transform("nunique") == 1)
@@ -483,7 +499,10 @@ def _find_failures(trials: pd.DataFrame) -> list[Finding]:
 
 
 def _find_warnings(trials: pd.DataFrame) -> list[Finding]:
-    """Report each kind of warning once, with all learners that issued it. The first line of the notes determines the kind."""
+    """Report each kind of warning once, with all learners that issued it.
+
+    Two warnings are of the same kind if the first lines of their notes are equal, apart from numbers and quoted text.
+    """
     warned = trials[(trials["status"] == "ok") & trials["notes"].notna()]
     kinds = warned["notes"].astype(str).map(lambda notes: generalize_message(notes.splitlines()[0]))
     return [
@@ -552,7 +571,7 @@ def _list_load_causes(run: Mapping[str, Any]) -> list[str]:
 
 
 def _list_thread_causes(runs: Sequence[Mapping[str, Any]], trials: pd.DataFrame) -> list[str]:
-    """List the learners with several threads if all workers together had more threads than cores."""
+    """List the learners whose threads, counted over all workers, outnumbered the cores."""
     workers_per_core = max(
         ((run.get("jobs") or 0) / (run.get("cores") or run.get("cpus") or np.inf) for run in runs), default=0
     )

@@ -1,4 +1,4 @@
-"""Verdict of a study: handling of failed trials, and comparison of the scores under one condition."""
+"""Verdict of a study: policies for failed trials, and the comparison of learners."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def build_verdict(
     orders: Sequence[ClassOrder],
     options: VerdictOptions,
 ) -> Verdict:
-    """Build the verdict on one measure. `trials` are the rows of `archive.trials()`, in the same order as `scores`."""
+    """Build the verdict on one measure.
+
+    Row i of `trials` must describe the trial of row i of `scores`.
+    """
     in_condition = mask_condition(scores, options.condition)
     condition_scores, condition_trials = scores[in_condition], trials[in_condition]
     _check_finite(condition_scores, request)
@@ -77,7 +80,7 @@ def build_verdict(
 
 
 def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
-    """Arrange scores by split and learner, in the order in which they first occur."""
+    """Arrange scores in a matrix of splits x learners, both in order of first occurrence."""
     import pandas as pd
 
     keys = ["dataset", "repeat", "fold"]
@@ -91,13 +94,16 @@ def _arrange_scores(scores: pd.DataFrame, measure: str) -> Scores:
 
 
 def _is_temporal(archive: Archive) -> bool:
-    """Return whether the splits are temporal. Such splits deliberately use earlier rows of a group to predict later ones."""
+    """Return whether the splits are temporal.
+
+    Such splits deliberately use earlier rows of a group to predict later rows.
+    """
     declared = archive.declaration.get("resampling") or {}
     return declared.get("scheme") == "temporal" or str(declared.get("splitter")).endswith(".TimeSeriesSplit")
 
 
 def _find_divided_groups(archive: Archive, scores: pd.DataFrame) -> Finding | None:
-    """Find data sets in which a split has rows of the same group in both the training and the test set."""
+    """Find data sets with a split that has rows of one group in both training and test set."""
     splits = scores.drop_duplicates(["dataset", "repeat", "fold"])
     columns: dict[str, str] = {}
     for facts in archive.datasets:
@@ -171,7 +177,10 @@ def _check_values(archive: Archive, left: pd.DataFrame, request: ScoreRequest) -
 
 
 def _find_test_fraction(archive: Archive, scores: pd.DataFrame) -> float | None:
-    """Find the mean fraction of test rows on the first data set. Return None if this fraction is 1 / number of folds."""
+    """Compute the mean fraction of test rows on the first data set.
+
+    Return None if this fraction is one divided by the number of folds.
+    """
     first = scores[scores["dataset"] == scores["dataset"].iloc[0]].drop_duplicates(["repeat", "fold"])
     splits = list(zip(first["repeat"].tolist(), first["fold"].tolist(), strict=True))
     fraction = compute_test_fraction(archive, str(first["dataset"].iloc[0]), splits)
@@ -189,8 +198,8 @@ def apply_policy(
 ) -> tuple[pd.DataFrame, list[Finding]]:
     """Apply the policy for failed trials to the scores under one condition.
 
-    Return the scores and, if any trial failed, findings that report the policy. `trials` are the rows of `archive.trials()`
-    that belong to `scores`, in the same order.
+    Return the scores and, if any trial failed, findings that report the policy. Row i of `trials` must describe the trial of
+    row i of `scores`.
     """
     check_one_of("failures", policy, POLICIES)
     bad = mask_failed(scores)
@@ -212,7 +221,7 @@ def _count_by_learner(scores: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, list[Finding]]:
-    """Exclude learners that never succeeded, then the data sets on which any other learner failed."""
+    """Exclude learners that never succeeded, then data sets on which another learner failed."""
     able = set(scores.loc[(scores["status"] == "ok").to_numpy(), "learner"])
     hopeless = [name for name in dict.fromkeys(scores.loc[bad, "learner"]) if name not in able]
     if not able:
@@ -236,8 +245,8 @@ def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, lis
 def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, list[Finding]]:
     """Assign the worst score to failed trials.
 
-    If there are several data sets, the learner's other trials on the same data set also get the worst score. Otherwise, the
-    mean of these trials would hide the failure.
+    If there are several data sets, the other trials of the learner on the same data set also get the worst score. If they kept
+    their scores, the mean over splits would hide the failure.
     """
     kind = "failures_worst_score"
     if scores["dataset"].nunique() > 1:
@@ -250,11 +259,11 @@ def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.
 
 
 def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
-    """Return the worst possible value of the measure, or a value that is worse than all scores.
+    """Return a value that is worse than all scores.
 
-    The second value is used if the worst possible value is infinite or is already the worst score. This value differs from the
-    worst score by the range of the scores. A smaller difference could get the smallest rank in a signed-rank test, which would
-    favour the failed learner.
+    This is the worst possible value of the measure, unless that value is infinite or one of the scores. In that case, the
+    returned value is worse than the worst score by at least the range of the scores. A smaller difference could get the
+    smallest rank in a signed-rank test, which would favour the failed learner.
     """
     low, high = measure.facts.range
     end, sign = (low, 1.0) if measure.facts.direction == "max" else (high, -1.0)
@@ -280,7 +289,10 @@ def _assign_trivial(
 
 
 def _index_succeeded_trials(trials: pd.DataFrame) -> dict[tuple[str, int, int], int]:
-    """Find one successful trial of each split, from which the test rows under the condition can be read."""
+    """Find one successful trial of each split.
+
+    The test rows under the condition can be read from this trial.
+    """
     good = trials[trials["status"] == "ok"].drop_duplicates(_SPLIT)
     keys = zip(*(good[name].tolist() for name in _SPLIT), strict=True)
     return dict(zip(keys, good["trial"].tolist(), strict=True))
@@ -294,7 +306,10 @@ def predict_trivial(
     fold: int,
     trial_by_split: dict[tuple[str, int, int], int] | None = None,
 ) -> Predictions:
-    """Predict the most frequent class of the training set, with the class proportions of the training set as probabilities."""
+    """Predict the most frequent class of the training set for each test row.
+
+    The class proportions in the training set serve as probabilities.
+    """
     train, test = archive.split(facts.name, repeat, fold)
     rows, y_true = test, facts.codes[test]
     number = (trial_by_split or {}).get((facts.name, repeat, fold))

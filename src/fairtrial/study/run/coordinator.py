@@ -45,7 +45,7 @@ MAX_LOSSES = 3
 MAX_EMPTY_RETURNS = 3
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _POLL_SECONDS = 0.2  # how often the run checks for an interruption
-_STOP_SECONDS = 30.0  # after an interruption, how long running chunks have to return their records
+_STOP_SECONDS = 30.0  # time that running chunks have to return their records after an interruption
 
 
 def run_study(
@@ -294,7 +294,7 @@ def add_plan(store: ResultsStore, plan: StudyPlan) -> None:
 
 
 def build_data_facts(dataset: Dataset, name: str, guessed_target: bool = False) -> DataFacts:
-    """Describe a data set without its columns.
+    """Collect the facts about a data set that a results file stores.
 
     >>> from fairtrial.data import Dataset
     >>> facts = build_data_facts(Dataset.from_table([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "three")
@@ -347,7 +347,7 @@ class InFlight:
 
     @property
     def idle(self) -> bool:
-        """Whether no chunk is running and no failure is pending."""
+        """Whether no chunk is running and no error is waiting to be raised."""
         return not self._sent and self._failure is None
 
     @property
@@ -375,7 +375,7 @@ class InFlight:
         )
 
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
-        """Return the records of finished chunks, after waiting up to `seconds` for the first one.
+        """Wait up to `seconds` for a chunk to finish, then return the records of finished chunks.
 
         If `resend` is True, lost chunks are sent again. If the engine fails, this call returns the records that have arrived,
         and the next call raises the error. If no records have arrived, this call raises the error.

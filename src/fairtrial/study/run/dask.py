@@ -53,7 +53,7 @@ def open_local_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -
 
 @register_engine("dask://host:port")
 def open_remote_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -> Engine:
-    """Connect to the workers of the scheduler at this address."""
+    """Connect to the workers of the scheduler at the address `engine`."""
     _require_dask()
     if jobs is not None:
         raise InputError(f"jobs must be omitted with the engine {engine}, whose cluster sets the number of workers, got {jobs}")
@@ -90,7 +90,7 @@ def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[]
 
 
 def _list_loss_errors() -> tuple[type[BaseException], ...]:
-    """List the errors that dask raises if work is lost together with its worker."""
+    """List the errors that dask raises if a chunk is lost because its worker has exited."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 

@@ -35,7 +35,7 @@ _OUT_OF_MEMORY_PHRASES = (
 
 @dataclass(frozen=True)
 class TrialFailure:
-    """A failure in text form, without references to the exception or its stack frames.
+    """A failure of a trial as text, without references to the exception or its stack frames.
 
     >>> TrialFailure.from_error(ValueError("3 rows are too few")).message
     '3 rows are too few'
@@ -109,7 +109,7 @@ class TrialOutput(NamedTuple):
     def parse(cls, text: str | None) -> TrialOutput:
         """Split text into output and stack trace.
 
-        Import folders in file paths, and the frames of the worker, are removed from the stack trace.
+        The frames of the worker are removed from the stack trace, and file paths are shortened.
 
         >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
         TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
@@ -143,7 +143,7 @@ def _format_message(error: BaseException) -> str:
 
 
 def _format_traceback(error: BaseException) -> str:
-    """Format the end of the traceback, without import folders in the file paths."""
+    """Format the end of the traceback, with shortened file paths."""
     try:
         text = "".join(traceback.format_exception(error))
     except Exception:

@@ -75,7 +75,7 @@ def dry_run(
     retry : list of {"error", "timeout", "memory", "crash"}
         Statuses of the failed trials that would run again.
     shard : tuple of int, optional
-        `(i, n)` divides the trials into n parts and counts only those of the i-th part.
+        `(i, n)` divides the trials into n parts and counts only the trials of the i-th part.
     limits : ResourceLimits, optional
         Limits for each trial. Default: the limits of the study.
 
@@ -125,7 +125,7 @@ class DryRun:
     estimate: DurationEstimate
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with one row per data set and learner: planned, stored and missing trials."""
+        """Return the numbers of planned, stored and missing trials for each data set and learner."""
         import pandas as pd
 
         names = [(data.name, learner.name) for data in self.plan.data for learner in self.plan.learners]
@@ -157,7 +157,7 @@ class DurationEstimate:
     start_seconds: float = 0.0
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with one row."""
+        """Return the estimate as a table with one row."""
         import pandas as pd
 
         return pd.DataFrame({"seconds": [np.nan if self.seconds is None else self.seconds], "summary": [self.summary]})

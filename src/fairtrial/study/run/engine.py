@@ -29,7 +29,7 @@ DECISIVE = ("fairtrial", "numpy", "scipy", "scikit-learn", "numba")
 """Packages whose versions must be the same on all workers."""
 
 LOSS_ERRORS: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ConnectionError, EOFError)
-"""Executor errors that indicate lost work."""
+"""Errors of an executor that mean that a chunk was lost."""
 
 _ABSENT = "not installed"
 
@@ -59,7 +59,7 @@ def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """An executor with the properties that the coordinator needs. `open_engine` creates it."""
+    """An executor with the properties that the coordinator needs, as opened by `open_engine`."""
 
     name: str
     executor: Executor
@@ -69,15 +69,18 @@ class Engine:
     """Function that returns the number of chunks that can run at once."""
     shutdown: Callable[[], None]
     is_gone: Callable[[], bool] = bool
-    """Function that returns whether the whole engine is lost."""
+    """Function that returns whether the engine can run no more chunks, e.g. because its scheduler has exited."""
     stop: Callable[[], None] = lambda: None
     """Function that stops the running chunks of this engine, which then return the records of finished trials."""
     loss_errors: tuple[type[BaseException], ...] = LOSS_ERRORS
-    """Errors that indicate lost work, e.g. because a worker was killed."""
+    """Errors that mean that a chunk was lost, e.g. because its worker was killed."""
 
     @property
     def slots(self) -> int:
-        """Number of chunks to keep submitted. It exceeds the number of workers, so no worker has to wait for a chunk."""
+        """Maximum number of chunks that are submitted at the same time.
+
+        This number exceeds the number of workers, so no worker has to wait for a chunk.
+        """
         running = max(1, self.workers())
         return running + 1 + running // 2
 
@@ -86,11 +89,11 @@ class Engine:
         return self.executor.submit(self.work, chunk, dataset)
 
     def is_loss(self, exception: BaseException) -> bool:
-        """Return whether the error means that the work was lost and must be resent."""
+        """Return whether the error means that the chunk was lost and must be resent."""
         return isinstance(exception, self.loss_errors)
 
     def close(self) -> None:
-        """Release the workers and drop work that has not started."""
+        """Release the workers and drop chunks that have not started."""
         self.shutdown()
 
 
@@ -144,7 +147,10 @@ def check_system() -> None:
 
 
 def _find_name(engine: str) -> str:
-    """Find the registered name of an engine. For an address, this is the form of the address, such as `dask://host:port`."""
+    """Find the registered name of an engine.
+
+    The registered name for an address is the form of the address, such as `dask://host:port`.
+    """
     if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
@@ -191,7 +197,7 @@ def count_usable_cores() -> int:
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """Runs chunks, possibly on other machines. Workers whose package versions differ are refused."""
+    """A callable that runs chunks and refuses workers with different package versions."""
 
     run: str
     versions: Mapping[str, str]

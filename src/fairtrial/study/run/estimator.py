@@ -155,7 +155,10 @@ def _get_thread_defaults(kind: type[Any]) -> dict[str, Any]:
 
 
 def hold_torch_to_one_thread() -> None:
-    """Limit torch to one thread if it is loaded, because a loaded torch ignores changed environment variables."""
+    """Limit torch to one thread if torch has been imported.
+
+    After the import, torch ignores changes to the environment variables that set the number of threads.
+    """
     torch = sys.modules.get("torch")
     if hasattr(torch, "set_num_threads"):
         torch.set_num_threads(1)  # type: ignore[union-attr]

@@ -85,7 +85,7 @@ class ForkServerLostError(Exception):
 
 
 class Message(NamedTuple):
-    """A message from the fork server: `STARTED` or `ENDED`, the worker's process id, and its exit."""
+    """A message about a worker: `STARTED` or `ENDED`, its process id, and its exit."""
 
     kind: bytes
     process: int
@@ -194,7 +194,10 @@ class ForkServerClient:
         self._send_request(SHOW_STACK)
 
     def close(self, worker: int | None = None) -> None:
-        """End the fork server and its worker, by force if necessary. A forked copy of this process does not end them."""
+        """End the fork server and its worker, by force if necessary.
+
+        In a forked copy of this process, this method does not end them.
+        """
         if self.control is not None:
             self.control.close()
         process, self._process, self.control = self._process, None, None

@@ -19,11 +19,11 @@ _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Meter:
-    """Measures the seconds that `fit` and `predict` take in one trial, and the memory of the trial in bytes.
+    """A meter of one trial: the seconds that `fit` and `predict` take, and the memory in bytes.
 
-    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Before the
-    start, freed memory is returned to the system. Otherwise, a trial that reuses freed memory would seem to need none. On
-    systems other than Linux, memory is None, because the peak cannot be reset.
+    CPU time includes all threads of the process. Memory is the growth of the peak resident memory after the meter was created.
+    When the meter is created, freed memory is returned to the system. Otherwise, a trial that reuses freed memory would seem to
+    need none. On systems other than Linux, memory is None, because the peak cannot be reset.
 
     >>> meter = Meter()
     >>> with meter.time_stage("fit"):
@@ -163,7 +163,7 @@ class ProcessSettings:
         self._saved = [(setting, setting.read()) for setting in _list_settings()]
 
     def restore(self) -> None:
-        """Restore the settings that have changed. Errors of the operating system are not caught."""
+        """Restore the settings that have changed."""
         for setting, saved in self._saved:
             if setting.read() != saved:
                 setting.write(saved)

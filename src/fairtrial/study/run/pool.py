@@ -68,7 +68,10 @@ class SupervisorPool:
         self._watched = False
 
     def run(self, run: str, chunk: Chunk, dataset: Dataset) -> list[TrialRecord]:
-        """Run a chunk and return its records. If the run has ended, return only those of finished trials."""
+        """Run a chunk and return its records.
+
+        If the run ends, only the records of finished trials are returned.
+        """
         with self._lock:
             stop = self._get_stop_event(run)
         if stop.is_set():

@@ -65,7 +65,7 @@ class RunSummary:
         return sum(self.failures.values())
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with one row."""
+        """Return the summary as a table with one row."""
         import pandas as pd
 
         values = {

@@ -112,7 +112,7 @@ class RecordMessage(NamedTuple):
     last: bool
 
     def encode(self) -> bytes:
-        """Encode the payload of a DONE or REFUSED frame, which contains only plain values."""
+        """Encode the payload of a DONE or REFUSED frame as plain values."""
         values = (self.last, *(_to_plain(getattr(self.record, name)) for name in _RECORD_FIELDS))
         return pickle.dumps(values, protocol=5)
 
@@ -216,7 +216,7 @@ class LogTail:
         return has_output
 
     def get_output(self, token: bytes, number: int) -> str:
-        """Get the retained part of a trial's output."""
+        """Get the output of a trial. If the output is long, its beginning is missing."""
         marker, output_start = self.make_marker(token, number), 0
         position = self._tail.rfind(marker)
         if position >= 0:

@@ -368,7 +368,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """Read a message from the fork server. If the worker has exited, also read the data that it had sent."""
+        """Read a message from the fork server, and the last messages of a worker that has exited."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -403,7 +403,7 @@ class WorkerConnection:
         return self._end
 
     def log(self) -> str:
-        """Return the retained part of the current trial's output."""
+        """Return the output of the current trial. If the output is long, its beginning is missing."""
         self._log.drain()
         return self._log.get_output(self._token, self.number)
 
@@ -416,7 +416,7 @@ class WorkerConnection:
 class ProcessPair:
     """The processes of a supervisor: at most one fork server and at most one worker.
 
-    The pair does not refer to its supervisor and can outlive it.
+    The pair does not refer to its supervisor, so the supervisor can be garbage-collected.
     """
 
     def __init__(self) -> None:

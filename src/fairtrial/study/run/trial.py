@@ -41,7 +41,7 @@ class TrialRunner:
     def __init__(self, data: TrialData, chunk: Chunk) -> None:
         self._data, self._chunk = data, chunk
         self.used_learner = False
-        """Whether the last trial ran code of its learner. This is False if its condition failed."""
+        """Whether the last trial ran code of its learner. False if the condition could not be applied."""
         self._learners: dict[int, TrialLearner] = {}
         self._context: tuple[int, int, int] | None = None
         self._split: TrialSplit | TrialFailure
@@ -67,7 +67,7 @@ class TrialRunner:
         return failure.to_record(task.key, **values, **cost) if failure else TrialRecord(task.key, "ok", **values, **cost)
 
     def _apply_condition(self, task: TrialTask) -> TrialSplit | TrialFailure:
-        """Apply the condition to the split. The next trial reuses the result if its condition and split are the same."""
+        """Apply the condition of a trial to its split, or reuse the result of the previous trial."""
         context = (task.split, task.condition, task.condition_seed)
         if context != self._context:
             self._context = None

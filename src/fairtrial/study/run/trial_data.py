@@ -87,10 +87,11 @@ class TrialData:
 
 @dataclass(frozen=True, eq=False)
 class TrialRows:
-    """A training or test set: row positions in the data set, class codes, and the table if the condition changed it.
+    """A training or test set: indices of its rows in the data set, and their class codes.
 
-    `level` is the realized level of the condition, and `changed` is the number of changes. Both values are None if the
-    condition was not applied.
+    `changed_table` is the table that the condition produced, or None if the condition left the table unchanged.
+    `level` is the realized level of the condition. `changed` is the number of cells or rows that the condition changed or
+    removed. Both values are None if the condition was not applied.
     """
 
     rows: IntArray

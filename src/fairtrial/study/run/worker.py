@@ -72,7 +72,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _keep_only(link: int, log: int) -> tuple[int, int]:
-    """Redirect the standard streams, move the link and the log to high file descriptors, and close all others."""
+    """Keep only the standard streams, link and log. Return the new descriptors of link and log."""
     link, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR) for descriptor in (link, log))
     null_descriptor = os.open(os.devnull, os.O_RDONLY)
     for target, source in enumerate((null_descriptor, log, log)):
@@ -206,7 +206,7 @@ class ProcessState:
         self._resident: int | None = None
 
     def record_memory(self) -> None:
-        """Record the resident memory, including the data set, as the baseline of the worker."""
+        """Record the resident memory of the worker, with its data set, as a baseline for its growth."""
         if self._resident is None:
             self._resident = measure_resident_memory()
 

@@ -120,7 +120,7 @@ def build_sampler(spec: Mapping[str, Any], code: CodePolicy) -> Any:
 
 
 def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build a learner from its name in the catalogue, or from an import path, which is checked before the import."""
+    """Build a learner from its name in the catalogue or from an import path."""
     is_path = not catalogue.is_registered(name) and any(character in name for character in "./\\:")
     try:
         kind = code.load_maker(name, "fit", "predict") if is_path else catalogue.learner_class(name)
@@ -130,7 +130,10 @@ def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> 
 
 
 def _build_instance(kind: Callable[..., Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
-    """Build an instance of a class, or call a factory. For a parameter such as `*steps`, a list contains the arguments."""
+    """Build an instance of a class, or call a factory.
+
+    The arguments of a parameter such as `*steps` are given as a list.
+    """
     collector = ProblemCollector()
     values: dict[str, Any] = {}
     with collector.collect("parameters"):

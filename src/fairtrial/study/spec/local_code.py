@@ -182,7 +182,7 @@ def import_class(
 
 
 def find_module_beside(module: str, folder: Path) -> str | None:
-    """Find the file or folder of a module, or of its top-level package, next to the study."""
+    """Find the file or folder of the top-level package of a module, next to the study."""
     importlib.invalidate_caches()
     spec = PathFinder.find_spec(module.partition(".")[0], [str(folder.resolve())])
     return None if spec is None else _get_source(spec)
@@ -192,7 +192,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 def make_importable(folder: Path) -> Iterator[None]:
     """Temporarily append a folder to the import path.
 
-    Objects from modules that the block imports from this folder are later pickled with their code.
+    Objects from modules that the block imports from this folder are pickled with their code.
     """
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)

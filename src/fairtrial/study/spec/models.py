@@ -171,7 +171,7 @@ def require_number(name: str, rule: str, fits: Callable[[float], bool]) -> Valid
 
 
 def parse_seconds(value: Any) -> float | str:
-    """Convert a time to seconds. A number is in seconds, and text has a unit. "none" means no limit.
+    """Convert a time to seconds. Text must contain a unit, or "none" for no limit.
 
     >>> parse_seconds(600), parse_seconds("10 min"), parse_seconds("1.5 h"), parse_seconds("none")
     (600, 600, 5400, 'none')
@@ -183,7 +183,7 @@ def parse_seconds(value: Any) -> float | str:
 
 
 def parse_memory(value: Any) -> int | str:
-    """Convert an amount of memory to bytes. A number is in bytes, and text has a unit. "none" means no limit.
+    """Convert an amount of memory to bytes. Text must contain a unit, or "none" for no limit.
 
     >>> parse_memory("2 GB"), parse_memory("512 MiB"), parse_memory(3000000)
     (2000000000, 536870912, 3000000)
@@ -489,7 +489,7 @@ class TuningSpec(SpecTable):
 
 
 class LearnerSpec(SpecTable):
-    """A learner: its name in the catalogue or import path, parameters, preparation, sampler and tuning."""
+    """A learner: catalogue name or import path, parameters, preparation, sampler and tuning."""
 
     learner: Annotated[str, _require_text("learner")] | None = None
     """Name in the catalogue, or import path of a class. Default: the name of the entry."""
@@ -642,8 +642,9 @@ class StudySpec(SpecTable):
     def to_short_form(self) -> dict[str, Any]:
         """Return the specification in short form.
 
-        Repeated names are dropped. A condition that has only levels becomes a list, unless it follows a condition that is a
-        table. TOML writers put lists before tables, which would change the order of the conditions.
+        A name that only repeats the key of its table is dropped. A condition that has only levels becomes a list, unless it
+        follows a condition that is a table. TOML writers put lists before tables, which would change the order of the
+        conditions.
 
         >>> values = {"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}
         >>> short = StudySpec.from_mapping(values).to_short_form()
@@ -750,7 +751,7 @@ def _format_inline(value: Any) -> str | None:
 
 
 def _list_parameters(learner: Any) -> Collection[str]:
-    """List the parameters of a learner in the catalogue. A learner given by an import path is not imported for this purpose."""
+    """List the parameters of a learner in the catalogue. For import paths, return no parameters."""
     from fairtrial.learners import catalogue
 
     with suppress(InputError):
@@ -797,7 +798,10 @@ def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> N
 
 
 def _find_affected_path(path: KeyPath) -> KeyPath:
-    """Find the smallest part to remove: a whole data set, learner or condition or, in other sections, a single key."""
+    """Find the smallest part of the study that must be removed because of a problem.
+
+    The part is a whole data set, learner or condition or, in other sections, a single key.
+    """
     whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
     return path[:2] if whole else path[:3]
 

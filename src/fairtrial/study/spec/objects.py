@@ -36,7 +36,7 @@ NO_VALUE = {"value": "none"}
 """TOML form of a parameter whose value is None, because TOML has no null."""
 
 Objects = Mapping[KeyPath, Any]
-"""Python objects by their location in the study, e.g. `("learners", "forest")`."""
+"""Python objects, keyed by their location in the study, e.g. `("learners", "forest")`."""
 
 _MAX_REPR_LENGTH = 100
 
@@ -175,7 +175,10 @@ def _get_data_name(data: Any) -> str | None:
 
 
 def _is_data(value: Any) -> bool:
-    """Return whether a value is a data set in memory: a `Dataset`, folds, a data frame, a bunch, or a pair of X and y."""
+    """Return whether a value is a data set in memory.
+
+    Such a value is a `Dataset`, `GivenFolds`, a data frame, a bunch, or a pair of X and y.
+    """
     return isinstance(value, (Dataset, GivenFolds)) or _is_frame(value) or _is_pair(value) or _is_bunch_of_data(value)
 
 
@@ -331,9 +334,10 @@ def serialize_learner(estimator: Any) -> dict[str, Any]:
 
 
 def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """Serialize conditions that differ only in level as one specification.
+    """Serialize conditions of the same kind as one specification with several levels.
 
-    Return a placeholder if the conditions cannot be rebuilt from the specification, or if they differ in other parameters.
+    Return a placeholder if the conditions cannot be rebuilt from the specification, or if they differ in parameters other than
+    the level.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
@@ -397,9 +401,9 @@ def _serialize_foreign_splitter(splitter: Any, scheme: Scheme) -> dict[str, Any]
 
 
 def _drop_defaults(condition: Any) -> dict[str, Any]:
-    """Describe a condition without the parameters that have their default value, and without those that are None.
+    """Describe a condition without parameters that are None or have their default value.
 
-    None is left out because TOML cannot represent it.
+    TOML cannot represent None.
     """
     description = condition.describe()
     for parameter in fields(condition):
@@ -540,7 +544,7 @@ def _find_catalogue_name(kind: type[Any]) -> str | None:
 
 
 def _find_import_path(kind: type[Any]) -> str:
-    """Find the shortest import path of the class."""
+    """Find the shortest import path of a class."""
     if kind.__module__ == "__main__" or kind.__qualname__ != kind.__name__:
         raise NotSerializableError
     parts = kind.__module__.split(".")

@@ -31,7 +31,7 @@ class ProblemsError(InputError):
 
 
 def to_problems(error: Exception, *key_path: str | int) -> list[SpecProblem]:
-    """Return the problems in an error, with the given location as a prefix of each problem's location."""
+    """Return the problems in an error, with `key_path` prepended to their locations."""
     problems = error.problems if isinstance(error, ProblemsError) else [SpecProblem((), str(error))]
     return [SpecProblem((*key_path, *problem.path), problem.message) for problem in problems]
 
@@ -51,7 +51,10 @@ class ProblemCollector:
 
     @contextmanager
     def collect(self, *key_path: str | int) -> Iterator[None]:
-        """Collect any FairtrialError raised in the block, and prefix the location of each problem with the given one."""
+        """Collect the problems of a FairtrialError that is raised in the block.
+
+        `key_path` is prepended to the location of each problem.
+        """
         try:
             yield
         except FairtrialError as error:
@@ -95,7 +98,9 @@ def format_key_path(path: KeyPath) -> str:
 
 
 def restore_indices(later: Iterable[SpecProblem], earlier: Iterable[SpecProblem]) -> list[SpecProblem]:
-    """Restore the original list indices in problems that were found after invalid list entries had been removed.
+    """Restore the original list indices in problems that were found in shortened lists.
+
+    `earlier` contains the problems of the list entries that had been removed.
 
     >>> restore_indices([SpecProblem(("measures", 1), "unknown")], earlier=[SpecProblem(("measures", 0), "not a text")])
     [SpecProblem(path=('measures', 2), message='unknown')]

@@ -150,7 +150,7 @@ def resolve_spec(
 
 
 def resolve_data(spec: DataSpec, folder: Path, objects: Objects) -> tuple[list[tuple[KeyPath, NamedData]], list[SpecProblem]]:
-    """Load all data sets. Return them with their locations, and return all problems."""
+    """Load all data sets. Return the data sets with their locations, and all problems."""
     resolved: list[tuple[KeyPath, NamedData]] = []
     problems: list[SpecProblem] = []
     for key_path, name, make in _iter_data_factories(spec, folder, objects):
@@ -311,7 +311,7 @@ def _iter_condition_factories(name: str, entry: ConditionSpec, objects: Objects)
 
 
 def _locate_problem(key_path: KeyPath, problem: SpecProblem, is_from_options: bool) -> KeyPath:
-    """Locate a problem at its parameter or level, or at the condition if it concerns no single parameter."""
+    """Return the location of a problem: a parameter, a level, or the whole condition."""
     if problem.path and problem.path != ("level",):
         return (*key_path[:2], *problem.path)
     return (*key_path[:2], "condition") if is_from_options and not problem.path else key_path
@@ -422,7 +422,7 @@ def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, 
     """Call `make` with options, and collect all problems.
 
     If `make` refuses an option, the option is dropped and `make` is called again, unless the option is in `needed`. A later
-    message that mentions a dropped option is discarded and ends the collection.
+    error that mentions a dropped option is not reported, but ends the collection.
 
     >>> def half(options):
     ...     for name, value in options.items():

@@ -117,7 +117,10 @@ class Scheme:
         return type(self.splitter.splitter).__name__ if isinstance(self.splitter, ScikitLearnSplitter) else self.name
 
     def draw_splits(self, dataset: Dataset, given_splits: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
-        """Draw the splits of one repeat. Repeats within one draw are numbered consecutively over all draws."""
+        """Draw the splits of one repeat.
+
+        If the splitter itself produces several repeats, all repeats are numbered consecutively.
+        """
         if self.splitter is None:
             if given_splits is None:
                 raise InputError(f"{dataset.name} has no folds of its own: choose a scheme other than 'given'")

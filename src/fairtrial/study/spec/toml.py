@@ -1,4 +1,4 @@
-"""Read and write study files (TOML). The line number of each key is known, so problems can be located."""
+"""Read and write study files (TOML), and find the line numbers of their keys."""
 
 from __future__ import annotations
 
@@ -190,7 +190,10 @@ def _build_syntax_problem(message: str, text: str, is_toml: bool) -> Problem:
 
 
 def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
-    """Find the positions of values that are written in short form, keyed by their locations in the full form."""
+    """Find the positions of values that are written in short form.
+
+    The keys of the result are the locations of the values in the full form.
+    """
     more: dict[KeyPath, TextPosition] = {}
     for path, position in positions.items():
         match path:

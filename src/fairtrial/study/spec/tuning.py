@@ -82,12 +82,12 @@ class ParameterRange:
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A learner that chooses its parameters on inner splits and is then fitted with the best parameters.
+    """A learner that chooses its parameters on inner splits and is then fitted with them.
 
     A search of scikit-learn or Optuna selects the combinations of parameter values to try. If several combinations have the
     best score, the first of them is chosen. A grid is tried in alphabetical order of the parameter names and, for each
     parameter, in the order of its list. After fitting, `chosen_` contains the best parameters, and `score_` is their mean
-    score. `tried_` lists all combinations with their mean scores, and `learner_` is the fitted learner.
+    score. `tried_` lists the tried combinations with their mean scores, and `learner_` is the fitted learner.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     fairtrial_facts = Facts(nominal=True, missing=True, prepares=True)
     fairtrial_added_parameters: ClassVar[Mapping[str, Any]] = {"search": "grid", "iterations": None}
-    """Parameters that were added later, with their defaults.
+    """Parameters that earlier versions of this class lacked, with their defaults.
 
     A parameter that has its default is left out of content hashes, so stored trials stay valid.
     """

@@ -65,7 +65,10 @@ class PlannedTrials:
 
     @classmethod
     def from_header(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> PlannedTrials:
-        """Build the lookup tables for a header. All items that the header lists must be stored in the file."""
+        """Build the lookup tables for a header.
+
+        All items that the header lists must be stored in the file.
+        """
         ids = codec.StoreIds.from_connection(connection)
         data = [data_hash for _, data_hash in header["data"]]
         splits: dict[int, int] = {}
@@ -85,12 +88,12 @@ class PlannedTrials:
 
     @property
     def starts(self) -> IntArray:
-        """Index of the first row of each data set in the table of trials, followed by the total number of rows."""
+        """First row of each data set in the table of trials, followed by the number of rows."""
         settings = len(self.header["conditions"]) * len(self.header["learners"])
         return np.concatenate([[0], np.cumsum(self.n_splits * settings)]).astype(np.intp)
 
     def locate_lines(self, data: IntArray, conditions: IntArray, splits: IntArray, learners: IntArray) -> IntArray:
-        """Find the row of each trial in the table of trials. The result is -1 for trials of other studies."""
+        """Find the row of each trial in the table of trials, or -1 for trials of other studies."""
         tables = (self.data, data), (self.conditions, conditions), (self.splits, splits), (self.learners, learners)
         d, c, s, a = (
             np.where(numbers < len(table), table[np.minimum(numbers, len(table) - 1)], -1) for table, numbers in tables
@@ -102,7 +105,7 @@ class PlannedTrials:
 def build_trials_frame(
     connection: sqlite3.Connection, path: Path, planned: PlannedTrials, seed: int, protocol: int
 ) -> pd.DataFrame:
-    """Build the table of trials, with one row per planned trial in the order of the header. TRIAL_COLUMNS lists the columns."""
+    """Build the table of trials, with one row per planned trial in the order of the header."""
     import pandas as pd
 
     n_lines = int(planned.starts[-1])
@@ -171,7 +174,10 @@ def _check_range(values: IntArray, start: int, end: int, trial: int) -> None:
 
 
 def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
-    """Build a categorical column of names from their indices. Conditions with the same name share a category."""
+    """Build a categorical column from names and their indices.
+
+    Equal names share a category, for example the names of conditions that differ only in level.
+    """
     import pandas as pd
 
     different = list(dict.fromkeys(names))
@@ -180,7 +186,7 @@ def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
 
 
 def _build_lookup(indices: Mapping[int, int]) -> IntArray:
-    """Build a table that maps ids to indices. An extra entry at the end ensures that the table is never empty."""
+    """Build an array that maps ids to indices, and unused ids to -1."""
     table = np.full(max(indices, default=0) + 2, -1, dtype=np.intp)
     for number, index in indices.items():
         table[number] = index
@@ -208,7 +214,10 @@ FROM evidence JOIN trial ON trial.id = evidence.trial WHERE evidence.trial IN ({
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoreArchive:
-    """An `Archive` of one study in an SQLite file, which must stay open while the archive is used."""
+    """An `Archive` of one study in an SQLite file.
+
+    The file must stay open while the archive is used.
+    """
 
     file: SQLiteFile
     number: int
@@ -217,7 +226,7 @@ class StoreArchive:
     hash: str
     """Hash of the plan. If the archive contains one of several resampling schemes, the name of the scheme is appended."""
     whole: StoreArchive | None = None
-    """Archive of all schemes, if this archive contains only one of them. This reference keeps the file open."""
+    """Archive of all schemes if `select_scheme` built this archive, otherwise None. This reference keeps the file open."""
     _test_rows: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
     _data: dict[int, DataFacts] = field(default_factory=dict)
 
@@ -324,7 +333,10 @@ class StoreArchive:
             return build_trials_frame(connection, self.file.path, planned, self.seed, self.protocol)
 
     def count_trials(self) -> dict[tuple[str, str], int]:
-        """Count the trials by learner and status. Unlike `trials`, this method does not read and check each trial."""
+        """Count the trials by learner and status.
+
+        Unlike `trials`, this method does not read and check each trial.
+        """
         if len(self.schemes) > 1:
             parts = [Counter(self.select_scheme(name).count_trials()) for name in self.schemes]
             return dict(sum(parts, Counter()))
@@ -356,7 +368,7 @@ class StoreArchive:
             return connection.execute("SELECT 1 FROM trial WHERE abstentions > 0 LIMIT 1").fetchone() is not None
 
     def read_derived(self, name: str) -> bytes | None:
-        """Return a value that `ResultsStore.write_derived` stored under this name, or None if there is none."""
+        """Return the value that `write_derived` stored under this name, or None if there is none."""
         with self.file.read_connection() as connection:
             return schema.read_derived(connection, name)
 
@@ -402,7 +414,7 @@ class StoreArchive:
 
     @cached_property
     def _split_hashes(self) -> dict[str, tuple[str, dict[tuple[int, int], str]]]:
-        """Hash of each data set and of each of its splits. The splits are keyed by repeat and fold."""
+        """Hash of each data set, and the hashes of its splits, keyed by repeat and fold."""
         return {
             name: (data_hash, {(repeat, fold): split_hash for repeat, fold, split_hash in self.header["splits"][data_hash]})
             for name, data_hash in self.header["data"]
@@ -443,7 +455,10 @@ class StoreArchive:
         return Predictions(positions, classes, codes.astype(np.intp), None if table is None else table.reshape(n, k), kind)
 
     def _get_test_rows(self, split: int, data: DataFacts, trial: int) -> tuple[IntArray, IntArray]:
-        """Return the test rows of a split and their classes. All learners share these rows, so the result is cached."""
+        """Return the test rows of a split and their classes.
+
+        All learners share the test rows of a split, so they are cached.
+        """
         if split not in self._test_rows:
             with self.file.read_connection() as connection:
                 row = connection.execute("SELECT test FROM split WHERE id = ?", (split,)).fetchone()

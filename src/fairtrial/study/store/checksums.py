@@ -25,7 +25,9 @@ _NAN = float("nan")
 
 
 def compute_checksum(values: Iterable[Any], start: int = 0) -> int:
-    """Compute the CRC-32 checksum of values that SQLite can store. `start` is the checksum of the preceding values.
+    """Compute the CRC-32 checksum of values that SQLite can store.
+
+    `start` is the checksum of the preceding values.
 
     >>> compute_checksum(["ab", 1]) == compute_checksum([1], compute_checksum(["ab"])) != compute_checksum(["a", "b1"])
     True
@@ -53,7 +55,10 @@ def compute_trial_checksum(numbers: Iterable[Any], key: bytes, texts: Iterable[A
 
 
 def compute_trial_checksums(numbers: FloatArray, keys: Sequence[Any], texts: Iterable[tuple[Any, ...]]) -> list[int]:
-    """Compute the checksums of many trials. `numbers` has a row for each trial and contains NaN for missing values."""
+    """Compute the checksums of several trials.
+
+    `numbers` has one row per trial. Missing values are NaN.
+    """
     packed, size = np.ascontiguousarray(numbers, dtype="<f8").tobytes(), _NUMBERS.size
     encoded: dict[tuple[Any, ...], bytes] = {}
     checksums = []
@@ -69,19 +74,19 @@ def compute_trial_checksums(numbers: FloatArray, keys: Sequence[Any], texts: Ite
 def compute_predictions_checksum(
     blobs: Sequence[bytes | None], abstentions: object, key: bytes | None, score_kind: str | None
 ) -> int:
-    """Compute the checksum of a trial's predictions, number of abstentions, key and kind of scores."""
+    """Compute the checksum of the predictions, abstentions, key and score kind of a trial."""
     lengths = [None if blob is None else len(blob) for blob in blobs]
     contents = [blob or b"" for blob in blobs]
     return zlib.crc32(b"".join([*contents, str(abstentions).encode(), *map(_encode, (key, score_kind, *lengths))]))
 
 
 def extend_from_1(checksum: int, abstentions: object) -> int:
-    """Convert a checksum of schema 1 to schema 2, which also covers the number of abstentions."""
+    """Extend a checksum of schema 1 by the number of abstentions, as in schema 2."""
     return zlib.crc32(str(abstentions).encode(), checksum)
 
 
 def extend_from_2(checksum: int, key: bytes | None, score_kind: str | None, *lengths: int | None) -> int:
-    """Convert a checksum of schema 2 to schema 3, which also covers the key, the kind of scores and the column lengths.
+    """Extend a checksum of schema 2 by the key, score kind and column lengths, as in schema 3.
 
     The predictions are not read, so the checksum of a corrupted record remains wrong.
     """

@@ -1,4 +1,4 @@
-"""Convert values, trial records, plans and headers to SQLite rows and back. Corrupted rows are refused."""
+"""Convert values, trial records, plans and headers to SQLite rows and back."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _to_json_value(value: object) -> object:
 
 
 def encode_labels(labels: Sequence[Any]) -> str:
-    """Encode class labels as JSON, which preserves their types: text, integers, floats and booleans.
+    """Encode class labels (text, integers, floats or booleans) as JSON that keeps their types.
 
     >>> encode_labels([np.int64(0), 1]), encode_labels(["0", "1"]), encode_labels([False, True])
     ('[0, 1]', '["0", "1"]', '[false, true]')
@@ -77,7 +77,10 @@ def encode_labels(labels: Sequence[Any]) -> str:
 
 
 def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
-    """Pack row ids. Return the name of their type and the bytes, which are None if the ids are 0 to n - 1."""
+    """Return the data type of row ids as text, and the packed row ids.
+
+    If the row ids are 0 to n - 1, they are packed as None.
+    """
     kind = row_ids.dtype.kind
     if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
         return f"range {row_ids.dtype.str}", None
@@ -88,7 +91,7 @@ def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
 
 
 def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]:
-    """Unpack row ids."""
+    """Unpack row ids of the data type `kind`."""
     counted, _, name = kind.rpartition(" ")
     try:
         dtype = np.dtype(name)
@@ -125,7 +128,7 @@ def unpack_split(test: bytes, train: bytes | None, n_rows: int) -> tuple[IntArra
 
 
 def to_storable(text: str | None) -> str | None:
-    """Escape characters that UTF-8 cannot encode, such as lone surrogates in the output of a learner."""
+    """Escape characters that UTF-8 cannot encode, such as lone surrogates."""
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
@@ -146,7 +149,10 @@ def to_storable_seed(seed: int) -> int | str:
 
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
-    """Compute the SHA-256 hash of a trial record, excluding times and messages. `blobs` are decompressed first."""
+    """Compute the SHA-256 hash of a trial record, excluding times and messages.
+
+    The hash covers the decompressed content of `blobs`.
+    """
     parts: list[bytes | memoryview] = [key, f"[{', '.join(map(_encode_fact, facts))}]".encode()]
     for blob in blobs:
         content = b"" if blob is None else unpack(blob, _BYTES).data
@@ -155,7 +161,10 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
 
 
 def _encode_fact(fact: Any) -> str:
-    """Encode a value as JSON. Floats are not cached, because the cache would confuse 0.0 with -0.0."""
+    """Encode a value as JSON.
+
+    Floats are not cached, because the cache would confuse 0.0 with -0.0.
+    """
     return json.dumps(fact) if isinstance(fact, float) else _encode_once(fact)
 
 
@@ -216,7 +225,10 @@ def insert_records(
 
 
 def insert_trial(connection: sqlite3.Connection, line: Mapping[str, Any]) -> None:
-    """Insert or replace the row of a trial and compute its checksum. Stored predictions are not changed."""
+    """Insert or replace the row of a trial and compute its checksum.
+
+    Stored predictions are not changed.
+    """
     numbers, texts = ([line[name] for name in names] for names in (TRIAL_NUMBERS, TRIAL_TEXTS))
     checksum = compute_trial_checksum(numbers, line["key"], texts)
     connection.execute(_INSERT_TRIAL, [*(line[name] for name in schema.TRIAL_FIELDS[:-1]), checksum])
@@ -255,7 +267,10 @@ def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | N
 
 
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
-    """Compute the mean time in seconds and the number of successful trials by data set hash and learner hash."""
+    """Compute the mean time in seconds and the number of successful trials.
+
+    Both values are keyed by the hashes of the data set and the learner.
+    """
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
 
 
@@ -278,7 +293,10 @@ class StoreIds:
         return cls(data, condition, learner, {(dataset, split_hash): split for dataset, split_hash, split in split_rows})
 
     def resolve_link(self, link: tuple[str, str, bytes, str], path: Path) -> tuple[int, int, int, int]:
-        """Return the ids of a trial's data set, condition, split and learner. The plan of the trial must be stored."""
+        """Return the ids of a trial's data set, condition, split and learner.
+
+        The plan that contains the trial must already be stored.
+        """
         data, condition, split, learner = link
         try:
             dataset = self.data[data]
@@ -289,7 +307,10 @@ class StoreIds:
             ) from None
 
     def refuse_unknown(self, header: Mapping[str, Any], path: Path) -> None:
-        """Raise StoreError if an item of the header is not stored, because its trials would appear to be missing."""
+        """Raise StoreError if an item of the header is not stored.
+
+        Otherwise, the trials of this item would appear to be missing.
+        """
         for kind, stored_hashes in {"data": self.data, "conditions": self.condition, "learners": self.learner}.items():
             for name, *_, item_hash in header[kind]:
                 if item_hash not in stored_hashes:
@@ -303,7 +324,10 @@ class StoreIds:
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
-    """Store data sets by hash. If a data set is already stored, its name, row ids and facts are updated."""
+    """Store data sets, identified by their hashes.
+
+    If a data set is already stored, its row is updated.
+    """
     for data_facts in datasets:
         ids = pack_ids(data_facts.row_ids)
         latest_values = (check_name("data set", data_facts.name), *ids, to_json(dict(data_facts.facts)))
@@ -318,7 +342,10 @@ def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) 
 
 
 def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[str, ConditionFacts]]) -> None:
-    """Store conditions by hash. If a condition is already stored, its row is updated."""
+    """Store conditions, identified by their hashes.
+
+    If a condition is already stored, its row is updated.
+    """
     for condition_hash, condition in conditions:
         line = (
             condition_hash,
@@ -331,7 +358,10 @@ def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[st
 
 
 def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, LearnerFacts]]) -> None:
-    """Store learners by hash. If a learner is already stored, its row is updated."""
+    """Store learners, identified by their hashes.
+
+    If a learner is already stored, its row is updated.
+    """
     for learner_hash, learner in learners:
         line = (
             learner_hash,
@@ -374,7 +404,10 @@ def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes
 
 
 def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: int) -> bool:
-    """Store the header of a study and make it the latest study. Return whether a different header was replaced."""
+    """Store the header of a study and make it the latest study.
+
+    Return whether a different header was replaced.
+    """
     name = check_name("study", name)
     before = connection.execute("SELECT header FROM study WHERE name = ?", (name,)).fetchone()
     last = connection.execute("SELECT name, turn, header, protocol FROM study ORDER BY turn DESC LIMIT 1").fetchone()

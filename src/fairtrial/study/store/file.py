@@ -1,4 +1,4 @@
-"""An SQLite file with at most one writer and any number of readers. Truncated and corrupted files are refused."""
+"""An SQLite file with at most one writer and any number of readers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _CORRUPTED_REMEDY = "restore a backup, or run `fairtrial check --repair` and rer
 
 
 class CorruptedStoreError(StoreError):
-    """The results file is corrupted. `run` and `check --repair` repair such a file. All other commands refuse it."""
+    """The results file is corrupted.
+
+    The commands `run` and `check --repair` repair such a file. All other commands refuse it.
+    """
 
 
 class MovedStoreError(StoreError):
@@ -34,9 +37,9 @@ class MovedStoreError(StoreError):
 class SQLiteFile:
     """An open results file: its connection, and its write lock if it is open for writing.
 
-    Every write transaction checks whether the path still refers to the open file. If not, all records, including those of the
-    transaction, are written to a new file, and MovedStoreError is raised. The new file is created in the same folder or, if
-    this fails, in the temporary folder.
+    After every write transaction, the path is checked. If it no longer refers to the open file, all records are written to a
+    new file, and MovedStoreError is raised. The new file is in the same folder or, if writing there fails, in the temporary
+    folder.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False) -> None:
@@ -51,7 +54,10 @@ class SQLiteFile:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteFile:
-        """Open a file for reading or, if `write` is true, for writing. If `create` is also true, create a missing file."""
+        """Open a file for reading or, if `write` is true, for writing.
+
+        If `create` is also true, create a missing file.
+        """
         resolved_path = Path(os.path.realpath(path))
         _check_path(resolved_path, create=write and create)
         lock = WriteLock(resolved_path) if write else None
@@ -116,7 +122,7 @@ class SQLiteFile:
 
 
 def find_free_path(path: Path) -> Path:
-    """Return the path if it does not exist, else a numbered path such as `a-2.fairtrial`."""
+    """Return `path`, or a numbered path such as `a-2.fairtrial` if `path` already exists."""
     numbered, number = path, 1
     while numbered.exists():
         number += 1
@@ -143,7 +149,10 @@ def _get_identity(path: Path) -> tuple[int, int] | None:
 
 
 def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.Connection, bool]:
-    """Open and check a file. Return the connection, and whether temporary views adapt an older file to the current layout."""
+    """Open and check a file.
+
+    Return the connection, and whether temporary views present an older file in the current layout.
+    """
     connection, has_views = _connect(path, write=write), False
     try:
         schema.create_functions(connection)
@@ -180,8 +189,8 @@ def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     """Connect to the file. A writer creates the file if it is missing.
 
-    A reader connects in read-write mode, so it can clean up after a killed writer. The cleanup could hide that a file was
-    truncated. Therefore, a file with a write-ahead log is checked first.
+    A reader connects in read-write mode, so it can clean up after a killed writer. The cleanup could hide a truncation.
+    Therefore, a file with a write-ahead log is first checked for truncation.
     """
     if _get_size(_add_suffix(path, "-wal")):
         with closing(_connect_with_options(path, "mode=ro")) as reader:
@@ -204,7 +213,10 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _prepare_to_write(connection: sqlite3.Connection) -> None:
-    """Turn on write-ahead logging, which does not block readers. Every transaction is flushed to the disk."""
+    """Turn on write-ahead logging, and flush every transaction to the disk.
+
+    With write-ahead logging, a writer does not block readers.
+    """
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -218,7 +230,7 @@ def _prepare_to_write(connection: sqlite3.Connection) -> None:
 
 
 def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Close the connection. After the last connection is closed, the results are in a single file."""
+    """Close the connection, and merge the write-ahead log into the file if possible."""
     if write:
         try:
             connection.execute("PRAGMA busy_timeout = 0")
@@ -230,7 +242,10 @@ def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
 
 
 def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a truncated file. SQLite itself would detect this only when it reads a missing page."""
+    """Raise CorruptedStoreError if the file is truncated.
+
+    SQLite itself would detect the truncation only when it reads a missing page.
+    """
     connection.execute("BEGIN")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from now on, no page can disappear
@@ -292,9 +307,9 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 def _is_corruption(path: Path, error: sqlite3.Error) -> bool:
-    """Return whether an error means that a results file is corrupted. Errors about invalid UTF-8 have no error code."""
+    """Return whether an error means that a results file is corrupted."""
     code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
+    if code is None:  # e.g. the file contains text that is not valid UTF-8
         return not isinstance(error, sqlite3.ProgrammingError)
     if code & 0xFF == sqlite3.SQLITE_NOTADB:
         return _has_sqlite_magic(path)
@@ -352,10 +367,11 @@ _locked_descriptors: set[int] = set()
 
 
 class WriteLock:
-    """A lock that allows only one process to write to a results file. The lock file of a killed process does no harm.
+    """A lock that allows only one process at a time to write to a results file.
 
-    The lock is on a separate file. To lock the results file itself, the process would have to open it a second time.
-    Closing this second handle would release the locks of SQLite.
+    The process locks a separate file. If the process is killed, the lock is released, and the remaining lock file does no harm.
+    To lock the results file itself, the process would have to open it a second time. Closing this second handle would release
+    the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -387,7 +403,7 @@ class WriteLock:
 
 
 def _lock_file(store: Path, path: Path) -> int:
-    """Open and lock the lock file, and retry if its previous owner removed the file in the meantime."""
+    """Open and lock the lock file. Retry if the previous owner has just removed it."""
     import fcntl
 
     while True:
@@ -429,7 +445,10 @@ def _describe_holder(descriptor: int) -> str:
 
 
 def _release_after_fork() -> None:
-    """In a forked process, close the lock files of its parent, because the process may outlive the parent."""
+    """Close the lock files that a forked process inherits.
+
+    Otherwise, a forked process that outlives its parent would keep the parent's locks.
+    """
     for descriptor in _locked_descriptors:
         os.close(descriptor)
     _locked_descriptors.clear()

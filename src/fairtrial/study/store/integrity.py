@@ -1,4 +1,4 @@
-"""Check the pages, checksums and links of a results file, and recover the intact trials of a corrupted file."""
+"""Check a results file for corruption, and recover the intact trials of a corrupted file."""
 
 from __future__ import annotations
 
@@ -47,14 +47,17 @@ def check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_plan(connection: sqlite3.Connection, path: Path) -> None:
-    """Check the pages of plans and trials, the number of trials, and the checksums of plans. Predictions are not read."""
+    """Check the pages of plans and trials, the number of trials, and the checksums of plans.
+
+    Predictions are not read.
+    """
     with read_snapshot(connection):
         _check_plan(connection, path)
 
 
 @contextmanager
 def read_snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Ensure that the `with` block reads a single snapshot of the file, even if another process writes to it."""
+    """Read a single snapshot of the file in the `with` block, even while another process writes."""
     if connection.in_transaction:
         yield
         return
@@ -92,14 +95,17 @@ def _make_error(path: Path, problem: str) -> CorruptedStoreError:
 
 @dataclass(frozen=True, eq=False)
 class TrialBatch:
-    """A batch of trials with correct checksums: a matrix of numbers, the keys, and the text columns by name."""
+    """A batch of trials with correct checksums.
+
+    `numbers` has one row per trial and one column for each of TRIAL_NUMBERS. `texts` contains the text columns, keyed by name.
+    """
 
     numbers: FloatArray
     keys: tuple[bytes, ...]
     texts: dict[str, tuple[Any, ...]]
 
     def get_number(self, name: str) -> FloatArray:
-        """Return a numeric column by its name."""
+        """Return the numeric column with this name."""
         return self.numbers[:, TRIAL_NUMBERS.index(name)]
 
 
@@ -121,7 +127,7 @@ def iter_trials(connection: sqlite3.Connection, path: Path) -> Iterator[TrialBat
 
 
 def _to_numbers(columns: Sequence[tuple[Any, ...]]) -> FloatArray:
-    """Convert columns to float64. Values that are not numbers, including missing values, become NaN."""
+    """Convert columns to float64. Missing values and other non-numbers become NaN."""
     numbers = np.empty((len(columns[0]), len(columns)))
     for index, column in enumerate(columns):
         try:
@@ -184,7 +190,10 @@ def check_links(connection: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True)
 class Repair:
-    """The outcome of repairing a results file: the number of recovered trials, and the new path of the corrupted file."""
+    """The outcome of repairing a results file.
+
+    `recovered` is the number of recovered trials, and `copy` is the new path of the corrupted file.
+    """
 
     path: Path
     copy: Path
@@ -203,9 +212,9 @@ def repair_file(
     """Replace a corrupted results file with a new file that contains its intact trials.
 
     The corrupted file is kept under a new name. A trial is intact if its checksums are correct, and if its data set, condition,
-    split and learner are known. These four are known if `links` contains the key of the trial, or if their rows in the
-    corrupted file are intact. `links` maps the keys of planned trials to the hashes of these four. `add_plan` adds the plan of
-    the study to the new file.
+    split and learner are known. They are known if `links` contains the key of the trial, or if their rows in the corrupted file
+    are intact. `links` maps the key of each planned trial to the hashes of its data set, condition, split and learner.
+    `add_plan` adds the plan of the study to the new file.
     """
     source = Path(os.path.realpath(path))
     new_path = source.with_name(f".{source.name}.repaired")
@@ -293,7 +302,7 @@ class _Salvage:
         return plan
 
     def iter_trials(self) -> Iterator[tuple[dict[str, Any], tuple[Any, ...] | None]]:
-        """Iterate over the intact trials, each with the row of its predictions."""
+        """Iterate over the intact trials, each with the row of its predictions or None."""
         n = len(TRIAL_NUMBERS)
         names = (*TRIAL_NUMBERS, "key", *TRIAL_TEXTS, "checksum")
         ids = self._find_ids("trial", "id") | self._find_ids("evidence", "trial")
@@ -308,7 +317,7 @@ class _Salvage:
             yield line, predictions if line["status"] == "ok" else None
 
     def _find_ids(self, table: str, column: str) -> set[int]:
-        """List the ids that rows can have, from 1 to the largest id that can be read from the table or its index."""
+        """List the ids from 1 to the largest id that can be read from the table or its index."""
         ids: set[int] = set()
         for order in ("ASC", "DESC"):
             for hint in ("NOT INDEXED", f"INDEXED BY sqlite_autoindex_{table}_1"):
@@ -334,7 +343,7 @@ def _is_intact(line: Mapping[str, Any], predictions: Sequence[Any]) -> bool:
 
 @dataclass(frozen=True)
 class _KnownPlan:
-    """Hashes of the intact rows of a plan, keyed by id, and the ids of the intact runs."""
+    """The hashes of the intact rows of a plan, keyed by id, and the ids of the intact runs."""
 
     data: dict[int, str]
     condition: dict[int, str]
@@ -343,7 +352,10 @@ class _KnownPlan:
     runs: set[int]
 
     def get_link(self, line: Mapping[str, Any]) -> TrialLink | None:
-        """Return the hashes to which a trial refers, or None if some are unknown or do not match its key."""
+        """Return the hashes of a trial's data set, condition, split and learner.
+
+        Return None if a hash is unknown, or if the hashes do not match the key of the trial.
+        """
         data, condition, learner = (
             self.data.get(line["dataset"]),
             self.condition.get(line["condition"]),
@@ -359,9 +371,9 @@ class _KnownPlan:
 
 
 def _restore_plan(connection: sqlite3.Connection, plan: Mapping[str, list[tuple[Any, ...]]]) -> _KnownPlan:
-    """Insert the intact rows of a plan into a new file, and return their hashes.
+    """Insert the intact rows of a plan into a new file, which may already contain a plan.
 
-    The new file may already contain a plan.
+    Return the hashes of these rows, keyed by their ids in the corrupted file.
     """
     data = {row[0]: row[1] for row in plan["dataset"]}
     known = _KnownPlan(

@@ -1,4 +1,4 @@
-"""The tables of a results file, their version, and the migration of files from older versions."""
+"""The tables of a results file, and the migration of files of older schema versions."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ CREATE TABLE evidence (
 _DERIVED_TABLE = """
 CREATE TABLE IF NOT EXISTS derived (name TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL)
 """
-"""Table of values that are computed from the other tables and stored to save time. Readers do not need it."""
+"""Table of derived values, which are computed from the other tables and stored to save time."""
 
 TRIAL_FIELDS = (
     *("id", "key", "dataset", "condition", "split", "learner", "seed", "protocol", "run", "status", "attempts"),
@@ -143,13 +143,13 @@ PLAN_FIELDS = {
     "split": ("id", "dataset", "hash", "repeat", "fold", "test", "train"),
     "run": ("id", "token", "study", "started", "finished", "facts"),
 }
-"""Columns of the tables other than trials and predictions, without the checksum."""
+"""Columns of the tables that store plans and runs, without the checksum."""
 
 PREDICTION_FIELDS = ("trial", "prediction", "scores", "score_kind", "test_rows", "truth", "checksum")
 
 Migration = Callable[[sqlite3.Connection], None]
 MIGRATIONS: dict[int, Migration] = {}
-"""Migration from each version to the next. It runs inside an open transaction."""
+"""For each older version, the function that migrates a file to the next version inside an open transaction."""
 
 VIEWS: dict[int, Migration] = {}
 """For each older version, the function that creates temporary views of its tables in the current layout."""
@@ -176,7 +176,7 @@ def read_derived(connection: sqlite3.Connection, name: str) -> bytes | None:
 
 
 def clear_derived(connection: sqlite3.Connection) -> None:
-    """Delete all derived values. Every transaction that changes trials must call this function."""
+    """Delete all derived values, as every transaction that changes trials must do."""
     connection.execute("DELETE FROM derived")
 
 
@@ -198,7 +198,10 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
-    """Return the version of the tables, or None for an empty file. Files of other programs or newer versions are refused."""
+    """Return the schema version of a file, or None if the file is empty.
+
+    Files of other programs and files of newer versions are refused.
+    """
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = get_user_version(connection)
     if application != APPLICATION:
@@ -213,12 +216,15 @@ def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
 
 
 def get_user_version(connection: sqlite3.Connection) -> int:
-    """Return the version in the header of the file."""
+    """Return the schema version from the header of the file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Create temporary views that present an older file in the current layout. Return whether they were needed."""
+    """Create temporary views that present an older file in the current layout.
+
+    Return whether the file is of an older version.
+    """
     if version == VERSION:
         return False
     if version not in VIEWS:
@@ -232,7 +238,10 @@ def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bo
 
 
 def drop_outdated_views(connection: sqlite3.Connection) -> bool:
-    """Drop the views if a writer has upgraded the file in the meantime. Return whether the views remain."""
+    """Drop the temporary views if a writer has upgraded the file since they were created.
+
+    Return whether the views are still needed.
+    """
     if get_user_version(connection) != VERSION:
         return True
     connection.execute("PRAGMA query_only = 0")

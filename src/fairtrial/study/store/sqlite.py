@@ -49,7 +49,10 @@ class SQLiteStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteStore:
-        """Open a file for reading or, if `write` is true, for writing. If `create` is also true, create a missing file."""
+        """Open a file for reading or, if `write` is true, for writing.
+
+        If `create` is also true, create a missing file.
+        """
         return cls(SQLiteFile.open(path, write=write, create=create))
 
     @property
@@ -90,8 +93,8 @@ class SQLiteStore:
     ) -> None:
         """Store the plan of a study, and make it the latest study.
 
-        The plan must be stored before the records of the study. Data sets with the same content are stored once. New row ids
-        and facts of a stored data set also apply to earlier studies.
+        The plan must be stored before the records of the study. Data sets with the same content are stored once. If a data set
+        is already stored, its row ids and facts are updated, also for earlier studies.
         """
         with self._write() as connection:
             codec.put_datasets(connection, datasets)
@@ -133,7 +136,10 @@ class SQLiteStore:
         return self._seed
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
-        """Record the start of a run of the latest study, and return its number. `facts` are plain values."""
+        """Record the start of a run of the latest study, and return the number of the run.
+
+        `facts` contains plain values.
+        """
         with self._write() as connection:
             study = connection.execute("SELECT id FROM study ORDER BY turn DESC LIMIT 1").fetchone()
             line = (
@@ -161,7 +167,10 @@ class SQLiteStore:
             schema.seal_rows(connection, ["run"])
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean time in seconds and the number of successful trials by data set hash and learner hash."""
+        """Compute the mean time in seconds and the number of successful trials.
+
+        Both values are keyed by the hashes of the data set and the learner.
+        """
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
 
@@ -175,7 +184,10 @@ class SQLiteStore:
         return StoreArchive.from_file(self.file, study)
 
     def write_derived(self, values: Mapping[str, bytes]) -> None:
-        """Store values that were computed from the trials, keyed by name. The values are deleted when a trial changes."""
+        """Store values that were computed from the trials, keyed by name.
+
+        The values are deleted when a trial changes.
+        """
         with self._write() as connection:
             schema.write_derived(connection, values)
 
@@ -197,7 +209,7 @@ class SQLiteStore:
             return dict(connection.execute("SELECT status, count(*) FROM trial GROUP BY status ORDER BY count(*) DESC, status"))
 
     def check(self, *, quick: bool = False) -> None:
-        """Read the whole file, and raise StoreError if anything is corrupted or a trial does not match its key.
+        """Read the whole file, and raise StoreError if anything is corrupted.
 
         If `quick` is true and the file is larger than 64 MiB, only its pages and plans are checked.
         """
@@ -215,9 +227,9 @@ class SQLiteStore:
                 _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
 
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
-        """Delete the trials of a learner on one or all data sets, and return their number.
+        """Delete the trials of a learner, and return the number of deleted trials.
 
-        By default, `study` is the latest study.
+        By default, trials on all data sets of the latest study are deleted.
         """
         archive = self.open_archive(study)
         hashes = {"learner": _find_hash(archive.header["learners"], learner, "learner")}
@@ -233,7 +245,7 @@ class SQLiteStore:
             return connection.execute(f"DELETE FROM trial WHERE {chosen}", values).rowcount
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and trial records of another SQLite file. Return counts and notes on differences."""
+        """Add the plans and trial records of another SQLite file, and return counts and notes."""
         if not isinstance(source, SQLiteStore):
             raise StoreError(f"{source.path} cannot be merged into {self.path}: both must be SQLite files")
         counts = dict.fromkeys(("trials", "added", "replaced", "unchanged", "different"), 0)
@@ -353,7 +365,10 @@ def _merge_lines(
 
 
 def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
-    """Choose between two records of a trial by status, then by hash, so the order of the merged files does not matter."""
+    """Choose between two records of a trial by status, then by hash.
+
+    The choice does not depend on the order in which files are merged.
+    """
     if target_hash is None or source_hash is None:
         return "added"
     return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"

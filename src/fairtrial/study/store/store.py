@@ -68,7 +68,7 @@ class TrialLink(NamedTuple):
 class MergedFile:
     """The outcome of merging one file: the numbers of added, replaced and unchanged trials.
 
-    `different` counts the trials that succeeded in both this file and an earlier one, but with different predictions.
+    `different` counts the trials that succeeded both in this file and in the target, but with different predictions.
     """
 
     file: str
@@ -82,9 +82,9 @@ class MergedFile:
 class ResultsStore(Protocol):
     """Interface of a store for study plans and trial records. A store is a context manager.
 
-    `open_store` opens a store. To add a backend, implement these methods. Then call `stores.add(".suffix", open_it)` to
-    register the function that opens the store. A package that provides a backend names its module in an entry point of the
-    group `fairtrial.stores`.
+    `open_store` opens a store. To add a backend, implement the methods of this protocol. Then register the function that opens
+    the store with `stores.add(".suffix", open_function)`. A package that provides a backend names its module in an entry point
+    of the group `fairtrial.stores`.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class ResultsStore(Protocol):
         Parameters
         ----------
         header : mapping
-            Names and hashes of the study (`StudyPlan.to_header`).
+            Declaration, seed, names and hashes of the study, as returned by `StudyPlan.to_header`.
         datasets : list of DataFacts
             The data sets without their features.
         conditions, learners : list of (hash, facts)
@@ -146,7 +146,7 @@ class ResultsStore(Protocol):
         """
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
-        """Record the start of a run of the latest study, and return its number."""
+        """Record the start of a run of the latest study, and return the number of the run."""
 
     def finish_run(self, run: int, facts: Mapping[str, Any]) -> None:
         """Record the end of a run.
@@ -160,9 +160,9 @@ class ResultsStore(Protocol):
         """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute the mean time and the number of successful trials by data set and learner.
+        """Compute the mean time in seconds and the number of successful trials.
 
-        Times are in seconds. The keys are pairs of data set hash and learner hash.
+        Both values are keyed by the hashes of the data set and the learner.
         """
 
     def count_by_status(self) -> dict[str, int]:
@@ -192,11 +192,11 @@ class ResultsStore(Protocol):
         Parameters
         ----------
         quick : bool, default False
-            In a large store, skip the trials and predictions. This quick check is used before a run is resumed.
+            If the store is large, do not check the trials and predictions. A run that resumes uses this quick check.
         """
 
     def forget(self, learner: str, dataset: str | None = None, study: str | None = None) -> int:
-        """Delete the trials of a learner, and return their number.
+        """Delete the trials of a learner, and return the number of deleted trials.
 
         Parameters
         ----------
@@ -209,4 +209,4 @@ class ResultsStore(Protocol):
         """
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and records of another store. Return counts and notes on differences."""
+        """Add the plans and records of another store, and return counts and notes."""

@@ -1,4 +1,4 @@
-"""Export predictions to CSV or Parquet. Merge, check and repair results files, and delete trials from them."""
+"""Export predictions, merge, check and repair results files, and delete trials."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ def export(
 ) -> int:
     """Export the predictions of all successful trials to CSV or Parquet.
 
-    The file has one row per trial and test row. The columns dataset, condition, level, learner, repeat and fold identify the
-    trial. If the study has several resampling schemes, there is also a column resampling. The other columns are row (the row
-    id), y_true, prediction, and `score[CLASS]` for each class of any data set. For an abstention, prediction is empty.
+    The file has one row per trial and test row. The columns `dataset`, `condition`, `level`, `learner`, `repeat` and `fold`
+    identify the trial. If the study has several resampling schemes, the column `resampling` names the scheme. The other columns
+    are `row` (the row id), `y_true` and `prediction`, and a column `score[CLASS]` for each class that a data set declares. If
+    the learner abstained, `prediction` is empty.
 
-    A results file is first checked in full, as by `fairtrial check`. The exported file is written atomically. In CSV files,
-    text that a spreadsheet would run as a formula gets a leading apostrophe.
+    If the predictions come from a results file, the whole file is checked first, as by `fairtrial check`. The exported file is
+    written atomically. In CSV files, text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ class _ExportLayout:
 
 
 def _escape_formulas(table: Any) -> Any:
-    """Put an apostrophe before text that starts like a spreadsheet formula, unless the text is a number."""
+    """Put an apostrophe before text that starts like a spreadsheet formula, except numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -210,7 +211,7 @@ def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
 
 
 def _get_arrow_type(types: set[type]) -> Any:
-    """Get an Arrow type that represents all values exactly. Values of different types become text."""
+    """Return the Arrow type for values of one type, or text for values of several types."""
     import pyarrow as pa
 
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
@@ -228,7 +229,7 @@ def _iter_datasets(archive: Archive) -> Iterator[tuple[DataFacts, pd.DataFrame]]
 
 
 def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, list[Predictions]]]:
-    """Iterate over batches of limited size. Each batch contains trials and their predictions."""
+    """Iterate over batches of trials and their predictions. Each batch has a limited size."""
     predictions: list[Predictions] = []
     start, rows = 0, 0
     for index, prediction in enumerate(archive.predictions(trials["trial"].tolist())):
