@@ -1181,7 +1181,8 @@ TEMPLATES |= {
     ),
     "duplicates_by_chance": (
         "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
-        "training set, not more than in random stratified folds ({expected:number} expected): the data set contains duplicates."
+        "training set, not significantly more than in random stratified folds ({expected:number} expected, {p:p}): the "
+        "duplicates come from the data set, not from the splits."
     ),
     "conflicts_above_chance": (
         "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
@@ -1189,7 +1190,8 @@ TEMPLATES |= {
     ),
     "conflicts_by_chance": (
         "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
-        "set, not more than in random stratified folds ({expected:number} expected): the data set contains contradictory rows."
+        "set, not significantly more than in random stratified folds ({expected:number} expected, {p:p}): the "
+        "contradictory rows come from the data set, not from the splits."
     ),
     "expected_in_subset": "the expected number refers to {examined:,} of {splits:count split}.",
     "shift_energy": "test and training rows differ (energy distance): {cells}.",

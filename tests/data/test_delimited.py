@@ -61,7 +61,7 @@ def test_declared_types(table):
         ({"drop": ["size", "hue"]}, r"table\.csv.*2 columns.*got 1"),
         ({"decimal": ";"}, "decimal.*';'"),
         ({"encoding": "klingon"}, "encoding.*'klingon'"),
-        ({"missing": ["b"], "target": "kind"}, r"table\.csv, line 4: .*'kind'.*1 such row"),
+        ({"missing": ["b"], "target": "kind"}, r"table\.csv, line 4: .*'kind'.*1 missing value"),
     ],
 )
 def test_faults(table, options, message):

@@ -109,7 +109,7 @@ def test_declared_types():
         ({"numeric": "hue"}, "'hue'.*'red' at row 0"),
         ({"numeric": ["zone"], "nominal": ["zone"]}, "nominal or numeric.*'zone'"),
         ({"drop": ["size", "zone", "hue"]}, "2 columns.*got 1"),
-        ({"target": "hue"}, "'hue'.*1 such row.*row 2"),
+        ({"target": "hue"}, "'hue'.*1 missing value.*row 2"),
     ],
 )
 def test_faults(options, message):

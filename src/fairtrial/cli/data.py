@@ -103,7 +103,7 @@ def audit(
     assign: Annotated[str | None, typer.Option(help="How dob-scv assigns rows to folds: shuffled, literal or keel.")] = None,
     seed: Annotated[int, typer.Option(help="Seed for drawing folds and for the audit.")] = 0,
     target: Annotated[str | None, typer.Option(help="Class column of the data file.")] = None,
-    alpha: Annotated[float, typer.Option(help="Probability that random stratified folds are reported as shifted.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Significance level: probability of reporting a shift in random folds.")] = 0.05,
     permutations: Annotated[int, typer.Option(help="Number of random stratified partitions to compare with.")] = 499,
     csv: Annotated[bool, typer.Option("--csv", help="Print all numbers as CSV instead of text.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Write a figure to this file: .svg, .png, .pdf or .html.")] = None,

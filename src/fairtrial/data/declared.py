@@ -534,7 +534,7 @@ def _read_header(blocks: Iterator[LineBlock], name: str, file_format: FileFormat
                 return header, chain([block.take_after(number)], blocks)
     if not number:
         raise InputError(f"{name} is empty")
-    raise InputError(f"{name} must contain a line @data before its rows, got none in {format_count(number, 'line')}")
+    raise InputError(f"{name} must contain an @data line before its rows, got none in {format_count(number, 'line')}")
 
 
 def _read_header_line(text: str, header: Header, make_error: Callable[[str], InputError], file_format: FileFormat) -> bool:

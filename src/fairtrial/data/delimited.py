@@ -556,10 +556,10 @@ def _check_class_complete(label: Any, name: str, content: Content, layout: Table
     missing = (label.codes < 0).nonzero()[0]
     if len(missing):
         line = text_tables.find_line(int(missing[0]), content, layout)
-        rows = format_count(len(missing), "such row")
+        cells = format_count(len(missing), "missing value")
         raise InputError(
-            f"{content.path}, line {line}: the class {name!r} must not be missing, got {rows}: drop these rows, or pass "
-            "another class as target="
+            f"{content.path}, line {line}: the class column {name!r} must not have missing values, got {cells}: drop these "
+            "rows, or pass another column as target="
         )
 
 

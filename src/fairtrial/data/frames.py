@@ -212,14 +212,14 @@ def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) ->
     """Check that the class column has no missing values, and warn if it looks like a measurement."""
     missing = values.isna().to_numpy()
     if missing.any():
-        rows = format_count(int(missing.sum()), "such row")
+        cells = format_count(int(missing.sum()), "missing value")
         raise InputError(
-            f"the class {str(values.name)!r} of {where} must not be missing, got {rows}, the first at row "
-            f"{int(np.argmax(missing))}: drop these rows, or pass another class as target="
+            f"the class column {str(values.name)!r} of {where} must not have missing values, got {cells}, the first in row "
+            f"{int(np.argmax(missing))}: drop these rows, or pass another column as target="
         )
     if not as_text and (reason := _describe_measurements(values.unique().tolist())):
         warnings.warn(
-            f"the class {str(values.name)!r} of {where} has {reason}: pass another class as target= if this is a measurement",
+            f"the class {str(values.name)!r} of {where} has {reason}: pass another column as target= if this is a measurement",
             SuspectInputWarning,
             stacklevel=3,
         )

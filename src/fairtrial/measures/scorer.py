@@ -111,6 +111,7 @@ class MeasureScorer:
         labels = self.options.get("labels")
         if labels is not None and self.measure.facts.needs != "labels" and list(labels) != classes:
             raise InputError(
-                f"labels must be the classes of the learner, {classes}, got {list(labels)}: pass positive= instead"
+                f"labels must be the classes of the learner in the same order ({classes}), got {list(labels)}: pass positive= "
+                "instead"
             )
         return classes

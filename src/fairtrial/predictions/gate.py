@@ -287,7 +287,7 @@ def gate(
         single_margin = check_margin(margin)  # type: ignore[arg-type]
     elif measure is not None:
         raise InputError(
-            f"measure has no effect if the margin names measures, got {measure!r}: leave {name_argument('measure', 'NAME')} out"
+            f"measure must not be given if each measure has a margin, got {measure!r}: omit {name_argument('measure', 'NAME')}"
         )
     if margins is not None and not margins:
         raise InputError("margin must name at least one measure, got none")

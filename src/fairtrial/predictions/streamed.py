@@ -333,7 +333,7 @@ class StreamedFile:
         if any(file_format[:2] != text_format[:2] for file_format in formats):
             raise InputError("files must have the same delimiter and decimal sign to be streamed, got several: convert some")
         if text_format.delimiter == WHITESPACE:
-            raise InputError(f"{paths[0].name} must not separate its columns by blanks to be streamed: save it as CSV")
+            raise InputError(f"{paths[0].name} cannot be streamed, because whitespace separates its columns: save it as CSV")
         options = f"delim = {quote_literal(text_format.delimiter)}, header = true, sample_size = 100000"
         options += f", nullstr = [{null_strings}]"
         options += ", decimal_separator = ','" if text_format.decimal_comma else ""

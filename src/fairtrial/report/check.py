@@ -215,7 +215,7 @@ class Check:
 
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
-            raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
+            raise InputError(f"number must be 2 to 8 capital letters and 3 digits, such as 'LAB001', got {self.number!r}")
         functools.update_wrapper(self, self.function)  # lets a rerun notebook cell replace the check that it defines
 
     @property

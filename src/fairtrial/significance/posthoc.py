@@ -582,7 +582,10 @@ def _check_choice(method: str, control: str | None, omnibus: str | None) -> str:
     if parametric and resolved_omnibus != "anova":
         raise InputError(f"omnibus must be 'anova' for {method}, got {resolved_omnibus!r}: for ranks use 'nemenyi' or 'holm'")
     if resolved_omnibus == "anova" and method in ("nemenyi", "bonferroni-dunn"):
-        raise InputError(f"omnibus must be one of {list(RANKINGS)} for {method}, got 'anova': use 'tukey' or 'dunnett'")
+        raise InputError(
+            f"omnibus must be one of {list(RANKINGS)} for {method}, got 'anova': after ANOVA, use "
+            "the method 'tukey' or 'dunnett'"
+        )
     if method in ALL_PAIRS and control is not None:
         raise InputError(f"control must be None for {method}, which compares all pairs, got {control!r}: use 'holm'")
     if method in WITH_CONTROL and control is None:

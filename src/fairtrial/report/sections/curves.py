@@ -481,7 +481,7 @@ def _draw_model_cost_figure(frames: dict[str, Frames], where: str, key: str) -> 
 def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:
     curves = {name: frames["tpr_fpr"][name] for name in models}
     chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
-    few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the highest AUC"
+    few = "" if len(models) == len(frames["tpr_fpr"]) else " (only the models with the highest AUC)"
     alt = f"True and false positive rates at each threshold for {where}, one panel per model."
     return Figure(f"curves-ks-{key}", f"Kolmogorov-Smirnov chart: {where}{few}", chart, alt)
 

@@ -126,11 +126,11 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
     for column, template in (
         (
             "in train and test",
-            "{name}: {number} test rows over all splits are also in the training set of their split.",
+            "{name}: number of test rows, across all splits, that are also in the training set of their split: {number}.",
         ),
         (
             "repeated id in training and test",
-            "{name}: {number} test rows over all splits share their id with a row of the training set.",
+            "{name}: number of test rows, across all splits, with the same id as a row in the training set: {number}.",
         ),
     ):
         sentences += [

@@ -259,7 +259,7 @@ def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | 
     if version == VERSION:
         return None
     if any(step not in MIGRATIONS for step in range(version, VERSION)):  # a corrupted version may be a large negative number
-        raise StoreError(f"{path} has schema {version}, which this fairtrial cannot upgrade: rerun the study into a new file")
+        raise StoreError(f"{path} has schema {version}, which this version of fairtrial cannot upgrade: rerun the study")
     backup = _write_backup(connection, path, version)
     try:
         _run_in_transaction(connection, lambda: _migrate(connection, version))
