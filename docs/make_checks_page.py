@@ -40,7 +40,7 @@ it. `run_checks(results, ["FT008"])` runs one check. The page of each check give
 _CUSTOM_CHECKS = """
 ## Add a check
 
-A check is a function of the source of the report. Register the function under a number with your own prefix, and name its
+A check is a function that receives the source of the report. Register it under a number with your own prefix, and name its
 module in the entry-point group `fairtrial.checks` of your package:
 
 ```py
@@ -66,8 +66,8 @@ def check_seed(source):
 mine = "my_package.my_checks"
 ```
 
-The function returns values that replace the placeholders in the texts. To show a table with the check, pass a data frame as
-`details=`.
+The function returns an outcome with the values that replace the placeholders in the texts. To show a table with the check, pass
+a data frame as `details=`.
 """
 _CONTENTS = """
 ```{toctree}

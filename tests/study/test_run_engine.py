@@ -428,7 +428,7 @@ def test_a_chunk_asks_once_for_its_data():
 @pytest.mark.usefixtures("no_data_held")
 def test_another_data_set_than_the_chunks_is_refused():
     other = Dataset.from_table(np.zeros((4, 1)), ["a", "b", "a", "b"], name="other")
-    with pytest.raises(InputError, match="dataset must be"):
+    with pytest.raises(InputError, match="data set must be"):
         run_chunk(create_run_id(), chunk_of("nothing"), other)
 
 
