@@ -44,11 +44,10 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
 
-# API pages: signatures show annotations, one parameter per line if they are long.
+# API pages: docstrings describe the types, so signatures show only names and defaults, one parameter per line if they are long.
 autosummary_generate = True
 autodoc_member_order = "bysource"
-autodoc_typehints_format = "short"
-autodoc_type_aliases = {"npt.ArrayLike": "ArrayLike"}
+autodoc_typehints = "none"
 python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
