@@ -316,7 +316,7 @@ def test_holm_covers_all_pairs():
         ({"recall": 0.9, "current": 1.5}, "current must lie within the range of the scores of 'tree', 0 to 1, got 1.5"),
         ({"recall": 0.9, "thresholds": [0.5, -1]}, "thresholds must lie within the range of the scores of 'tree', 0 to 1"),
         ({"recall": 0.9, "thresholds": []}, "thresholds must contain at least one number"),
-        ({"recall": 0.9, "measures": "auc"}, "measures of a threshold table must be measures of labels, got auc"),
+        ({"recall": 0.9, "measures": "auc"}, "measures of a threshold table must be measures of predicted labels, got auc"),
         ({"precision": 0.99999}, "precision must be reachable, got 0.99999, but the highest precision of 'tree' is"),
     ],
 )

@@ -43,7 +43,7 @@ def threshold(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="Measure of labels (see `fairtrial measures`) at --at or at the chosen threshold. Repeatable.",
+            help="Measure of predicted labels (see `fairtrial measures`) at --at or at the chosen threshold. Repeatable.",
             autocompletion=complete_measures,
         ),
     ] = None,

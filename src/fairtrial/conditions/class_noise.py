@@ -450,7 +450,7 @@ class ClassNoise(Condition):
     - `"transition-matrix"`: another class, with probabilities proportional to the off-diagonal elements of `transition`.
     - `"next-class"`: the next class in order. The last class changes to the first one.
     - `"pairwise"`: class p becomes q, for each (p, q) in `pairs`.
-    - `"majority-to-second"`: the largest class becomes the second largest.
+    - `"majority-to-second"`: cases of the largest class change to the second largest class.
     - `"minority-driven"`: the smallest and the largest class are swapped in round(level * 2 * size of the smallest class)
       cases.
     - `"neighbourwise-borderline"`: the cases that are far from their own class, relative to the nearest other class, are drawn.

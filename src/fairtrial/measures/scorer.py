@@ -94,7 +94,7 @@ class MeasureScorer:
     def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
         """List the classes of the learner.
 
-        For measures of labels, add the classes that occur only in `y`, and the label for abstentions.
+        For measures of predicted labels, add the classes that occur only in `y`, and the label for abstentions.
         """
         classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":

@@ -686,11 +686,12 @@ def _select_label_measures(requested: Any) -> list[LabelMeasure]:
         if measure.name == "net_benefit":
             raise InputError(
                 "a threshold table has no column for net_benefit, whose costs depend on the threshold: compute it with "
-                "fairtrial.measures.decision_curve(y_true, y_score, thresholds), or choose a measure of labels, e.g. recall"
+                "fairtrial.measures.decision_curve(y_true, y_score, thresholds), or choose a measure of predicted "
+                "labels, e.g. recall"
             )
         if not isinstance(measure, LabelMeasure):
             raise InputError(
-                f"measures of a threshold table must be measures of labels, got {measure.name}: choose e.g. recall"
+                f"measures of a threshold table must be measures of predicted labels, got {measure.name}: choose e.g. recall"
             )
     return measures  # type: ignore[return-value]
 

@@ -88,23 +88,23 @@ class ReportSource(ABC):
         return None
 
     def get_results(self) -> Results:
-        """Return the results of a study for its first resampling scheme. Raise an error for other sources."""
+        """Return the results of a study for its first resampling scheme, or raise an error if there is no study."""
         return self._refuse("results of a study")
 
     def get_all_results(self) -> Results:
-        """Return the results of a study for all its resampling schemes. Raise an error for other sources."""
+        """Return the results of a study for all its resampling schemes, or raise an error if there is no study."""
         return self._refuse("results of a study")
 
     def get_judgement(self) -> Judgement:
-        """Return the judgement. Raise an error for other sources."""
+        """Return the judgement, or raise an error if the source is not a judgement."""
         return self._refuse("a judgement")
 
     def get_gate(self) -> GateResult:
-        """Return the result of a gate. Raise an error for other sources."""
+        """Return the result of a gate, or raise an error if there is none."""
         return self._refuse("the result of a gate")
 
     def get_thresholds(self) -> ThresholdResult:
-        """Return the result of `choose_threshold`. Raise an error for other sources."""
+        """Return the result of `choose_threshold`, or raise an error if there is none."""
         return self._refuse("the result of choose_threshold")
 
     def describe_schemes(self, selection: ShownSchemes) -> str | None:

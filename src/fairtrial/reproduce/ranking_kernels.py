@@ -499,8 +499,8 @@ def run_noisy_folds(
 
     For repeat r, means[r, 0] contains the means for naive Bayes, and means[r, 1] those after scores were replaced. Folds in
     which a measure is undefined are left out of its mean. The classes and scores of the test sets are written to
-    `true_classes[r]` and `scores[r]`, fold by fold. The rows are put in random order, with class 0 first if stratified. Test
-    set f consists of the rows at positions f, f + folds, ... of this order.
+    `true_classes[r]` and `scores[r]`, fold by fold. The rows are put in random order, with class 0 first if stratified. In
+    this order, test set f consists of the rows at positions f, f + folds, f + 2 folds, and so on.
     """
     n = classes.size
     state, order, items, permuted = np.zeros(1, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)

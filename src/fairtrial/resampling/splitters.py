@@ -466,7 +466,7 @@ class FiveByTwo(Repeated):
 class TenByTen(Repeated):
     """Ten repeats of ten-fold cross-validation, as in WEKA.
 
-    Compare the scores of two learners with `corrected_resampled_t`, or with `ten_by_ten` to reproduce a study.
+    Compare the scores of two learners with `corrected_resampled_t`. Use `ten_by_ten` only to reproduce a study that used it.
 
     Parameters
     ----------
