@@ -89,12 +89,12 @@ class CommandGroup(NamingGroup):
 
     def make_context(self, *names: Any, **more: Any) -> Any:
         """Parse the command line."""
-        with _exit_on_interrupt(_STOPPED_BEFORE), _exit_on_usage_error():
+        with _exit_on_interrupt(_STOPPED_BEFORE), _exit_on_usage_error(lambda: "fairtrial"):
             return super().make_context(*names, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        with _exit_on_interrupt(_STOPPED), _exit_on_usage_error():
+        with _exit_on_interrupt(_STOPPED), _exit_on_usage_error(lambda: f"{ctx.command_path} {ctx.invoked_subcommand}"):
             return super().invoke(ctx)
 
 
@@ -118,20 +118,20 @@ def _name_argument(parameter: Any) -> None:
 
 
 @contextmanager
-def _exit_on_usage_error() -> Iterator[None]:
-    """Print a command-line error as one sentence, and exit with code 2."""
+def _exit_on_usage_error(get_command_path: Callable[[], str]) -> Iterator[None]:
+    """Print a command-line error as one sentence, and exit with code 2. Some errors do not know their command."""
     try:
         yield
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise
-        typer.echo(f"fairtrial: {_describe_usage_error(error)}", err=True)
+        typer.echo(f"fairtrial: {_describe_usage_error(error, get_command_path)}", err=True)
         raise typer.Exit(2) from None
 
 
-def _describe_usage_error(error: Any) -> str:
-    command, parameter = error.ctx.command_path, getattr(error, "param", None)
-    kind = type(error).__name__
+def _describe_usage_error(error: Any, get_command_path: Callable[[], str]) -> str:
+    kind, parameter = type(error).__name__, getattr(error, "param", None)
+    command = error.ctx.command_path if error.ctx else get_command_path()
     if kind == "MissingParameter" and parameter is not None:
         examples = (error.ctx.command.epilog or "").splitlines()[1:] or [f"{command} --help"]
         name = parameter.metavar.removesuffix("...") if parameter.param_type_name == "argument" else parameter.opts[0]

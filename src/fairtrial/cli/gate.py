@@ -45,7 +45,8 @@ def gate(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="Measure (see `fairtrial measures`). Default: auc if there are scores, else accuracy.",
+            help="Measure (see `fairtrial measures`). Default: auc if all models have scores of a positive class, otherwise "
+            "accuracy.",
             autocompletion=complete_measures,
         ),
     ] = None,

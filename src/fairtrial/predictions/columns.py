@@ -373,7 +373,8 @@ def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
                 if role == "subgroup" and set(parts) <= set(names):
                     remedy = name_argument("subgroup", "COLUMNS", " --subgroup ".join(parts)).replace("COLUMNS", repr(parts))
                     raise InputError(f"subgroup must name a column of the file, got {column!r}: pass {remedy}")
-                raise InputError(f"{role} must name a column of the file, got {column!r}: {suggest_name(column, names)}")
+                argument = name_argument(role, "COLUMN")
+                raise InputError(f"{argument} must name a column of the file, got {column!r}: {suggest_name(column, names)}")
 
 
 def _check_subgroups(frame: pd.DataFrame, subgroups: list[str], free: list[str], classes: list[str]) -> None:
