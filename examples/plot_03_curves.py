@@ -2,7 +2,7 @@
 Curves: ROC, precision-recall, cost, calibration
 ================================================
 
-Draw every curve of two learners from the predictions of a small study. The second argument of ``draw`` is the name of the
+Draw the curves of two learners from the predictions of a small study. The second argument of ``draw`` is the name of the
 figure. You can draw the same figures from a judgement of predictions (``fairtrial.judge``).
 """
 
@@ -26,7 +26,7 @@ draw(results, "roc")
 draw(results, "precision-recall")
 
 # %%
-# ``cost-curve``: expected cost against class proportions and costs of errors. The strip shows the cheapest learner.
+# ``cost-curve``: expected cost for each combination of class proportions and error costs. The strip shows the cheapest learner.
 
 draw(results, "cost-curve")
 
@@ -36,7 +36,7 @@ draw(results, "cost-curve")
 draw(results, "brier-curve")
 
 # %%
-# ``ks``: true and false positive rates against the threshold. The largest gap is the Kolmogorov-Smirnov statistic.
+# ``ks``: true and false positive rates against the threshold. The largest difference is the Kolmogorov-Smirnov statistic.
 
 draw(results, "ks")
 

@@ -38,13 +38,14 @@ draw(verdict, "pairs")
 draw(verdict, "ranks")
 
 # %%
-# ``simplex``: posterior for two learners over data sets. Learners that differ by at most 0.01 are practically equivalent.
+# ``simplex``: posterior distribution for two learners over data sets. Learners that differ by at most 0.01 are practically
+# equivalent.
 
 two = compare(auc[["C4.5+m+cf", "C4.5"]], measure="auc", rows="datasets", rope=0.01)
 draw(two, "simplex")
 
 # %%
-# ``density``: posterior of the mean difference on one data set, from the scores of ten folds.
+# ``density``: posterior distribution of the mean difference on one data set, from the scores of ten folds.
 
 folds = pd.DataFrame(
     {

@@ -2,7 +2,7 @@
 Drift and changing environments
 ===============================
 
-Measure how much of the learnable structure a model loses if the data change after training (pD).
+Measure how much of its advantage over the trivial classifier a model loses if the data change after training (pD).
 """
 
 from pathlib import Path

@@ -28,17 +28,17 @@ _INTERVAL_NOTE = (
 _EFFECTS_NOTE = (
     "`difference` is the estimate of the scheme minus that of the base, averaged over runs and data sets. The 95 % t interval "
     "is computed over families of data sets, because data sets derived from the same original are not independent. `higher` "
-    "and `lower` count data sets. KEEL's folds are a single draw for all learners; our folds are drawn again in every run. "
+    "and `lower` count data sets. KEEL's folds are the same for all learners and runs. Our folds are drawn again in every run. "
     "The published differences are computed from the averages in Table 3. Published numbers are shown only if all data sets "
     "were run."
 )
 _AGREEMENT_NOTE = (
     "The table covers the data sets for which a row of Table 4 is available. It gives the number of these data sets, the mean "
-    "difference, the mean absolute difference, and the number of published values within the 95 % prediction interval for "
-    "one more run like ours."
+    "difference and the mean absolute difference. The last column counts the published values within the 95 % prediction "
+    "interval for one more run like ours."
 )
 _TABLE4_NOTE = (
-    "The table shows means over runs, next to the published rows that are available to us (19 data sets if all were run). The "
+    "The table shows means over runs, next to the published rows that are available to us (at most 19 data sets). The "
     "published SCV result of C4.5 on Yeast1458vs7 repeats that of Glass5 (.8829); the printed percentage implies .5230. The "
     "data sets without a published row are in [all-sets.csv](all-sets.csv)."
 )
@@ -245,8 +245,8 @@ def build_main_table(averages: FoldAverages) -> ResultTable:
     table = pd.DataFrame(rows)
     folds = "KEEL's folds" if base == GIVEN else "our own folds"
     note = (
-        f"SCV uses {folds}; DOB-SCV is the published algorithm. SD is the mean standard deviation over folds, and % is "
-        "the relative difference, averaged over data sets. The paper's numbers come from a single run."
+        f"SCV uses {folds}; DOB-SCV is the published algorithm. SD is the mean standard deviation over folds. % is the "
+        "difference as a percentage of the SCV estimate, averaged over data sets. The paper's numbers come from a single run."
     )
     if not averages.is_complete:
         table = table.drop(columns=[column for column in table if str(column).endswith(", paper")])

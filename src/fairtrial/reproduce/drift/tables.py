@@ -21,8 +21,8 @@ _PATTERN = "{:.2f}"
 _QUANTITIES = {"error": "error, %", "pd": "pD"}
 _HYPOTHESES_NOTE = (
     "A loss is the error of a learner minus its error after training in the test environment, in percentage points. Losses are "
-    "averaged over the changes of the table and have 95 % jackknife intervals over replicates. The last column judges the "
-    "second hypothesis by pD."
+    "averaged over the changes of the table and have 95 % jackknife intervals over replicates. The last column shows, "
+    "by pD, whether the simple learner loses more than the complex one."
 )
 _TABLE_NOTES: dict[TableName, str] = {
     "populations": (
@@ -280,8 +280,9 @@ def _note_table(table: TableName) -> str:
 
 def _note_averages() -> str:
     return (
-        "`ours` is averaged over all changes of the table for which pD is defined. `low` and `high` are the 95 % limits of the "
-        "difference. The published average should equal the mean of the printed rows. In Table II the two numbers differ, so "
-        "we draw no conclusion from its averages. Illegible pD values are computed from the printed errors of their rows: "
+        "pD is the performance deterioration (see the details). `ours` is averaged over all changes of the table for which pD "
+        "is defined. `low` and `high` are the 95 % confidence limits of the difference. The published average should equal the "
+        "mean of the printed rows. In Table II, the two numbers differ, so we draw no conclusion from its averages. Illegible "
+        "pD values are computed from the printed errors of their rows: "
         f"{'; '.join(list_illegible())}."
     )

@@ -18,6 +18,7 @@ DATASETS = ("balance", "glass", "ionosphere", "iris", "newthyroid", "pima", "son
 QUICK_DATASETS = ("iris", "newthyroid", "wine")
 FILTERS = {"enn": "edited nearest neighbours", "cvcf": "CVCF", "ipf": "IPF"}
 BASES = ("c45", "1-nn")
+_LABELS = {"c45": "C4.5", "1-nn": "1-NN"}
 SMOKE_LEARNERS = ("c45", "c45-ipf")
 _NOTE = (
     "The table shows the accuracy in percent, as a mean over data sets. The 'gain' is the accuracy with the filter minus the "
@@ -73,7 +74,8 @@ def describe_gains(results: Results) -> list[str]:
     gains = estimate_gains(results)
     sentences = []
     for base in dict.fromkeys(base for base, _, _ in gains):
-        parts = []
+        label = _LABELS.get(base, base)
+        levels_by_text: dict[str, list[str]] = {}
         for level in dict.fromkeys(level for _, _, level in gains):
             changes = [
                 f"{FILTERS[name]} ({gains[base, name, level].value:+.1f})"
@@ -81,9 +83,10 @@ def describe_gains(results: Results) -> list[str]:
                 if (base, name, level) in gains and gains[base, name, level].sign
             ]
             if changes:
-                change = f"the accuracy of {base} changes significantly with {join_names(changes)}"
+                change = f"the accuracy of {label} changes significantly with {join_names(changes)}"
             else:
-                change = f"no filter changes the accuracy of {base} significantly"
-            parts.append(f"At {100 * level:g} % noise, {change}.")
+                change = f"no filter changes the accuracy of {label} significantly"
+            levels_by_text.setdefault(change, []).append(f"{100 * level:g} %")
+        parts = [f"At {join_names(levels)} noise, {change}." for change, levels in levels_by_text.items()]
         sentences.append(" ".join(parts))
     return sentences

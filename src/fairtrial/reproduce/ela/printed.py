@@ -20,7 +20,7 @@ _AVERAGES = {"acc0": (81.28, 82.24), "acc10": (80.37, 78.50), "ela": (0.2777, 0.
 _BEST = {"acc0": (12, 20), "acc10": (16, 16), "ela": (16, 16), "rla": (23, 9)}
 _NOTE = (
     "The accuracies are from the paper. The printed loss is in parentheses if it differs from ours after rounding. The last "
-    "columns name the classifier with the smaller loss."
+    "two columns name the classifier with the smaller loss."
 )
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _RESUBSTITUTION = "resubstitution"  # tested on training rows, so the page reports it separately
 _TOLERANCE = 0.003  # four standard errors of the proportion over 2000 samples
 _WORKED_NOTE = (
-    "The last two published values are the limits for many rows, 1/e and 1 - 1/e (column `limit`). The values for samples of "
-    "100 rows are different."
+    "The last two published values, 1/e and 1 - 1/e, are limits for a large number of rows (column `limit`). The exact values "
+    "for 100 rows are different."
 )
 _METHODS_NOTE = (
     "The table shows the bias (estimated minus true error), standard deviation and root mean squared error of the estimate in "

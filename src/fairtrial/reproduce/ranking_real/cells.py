@@ -65,9 +65,9 @@ CHOSEN = Interpretation(
     "chosen", "chosen before any comparison: naive Bayes as in WEKA, plain folds, 10 % rounded, H with Beta(2, 2)"
 )
 ALTERNATIVES = (
-    Interpretation("e1071", "naive Bayes as in the R package e1071: densities, counts without a pseudocount", style=DENSITIES),
+    Interpretation("e1071", "naive Bayes as in the R package e1071: normal densities and no pseudocounts", style=DENSITIES),
     Interpretation("stratified", "stratified folds", stratified=True),
-    Interpretation("cut", "10 % rounded down, like a fractional size in R's sample()", round_down=True),
+    Interpretation("cut", "10 % rounded down, as R's sample() does with a fractional size", round_down=True),
     Interpretation(
         "severity", "H with the costs of the R package hmeasure: Beta(2, 1 + negatives / positives)", severity_ratio=math.nan
     ),

@@ -34,18 +34,18 @@ _TABLE1_NOTE = (
     "the difference between the two proportions of repeats does not contain 0."
 )
 _DIFFERING_NOTE = (
-    "`low` and `high` are the 95 % limits of the difference. Even if both experiments were the same, about one in twenty cells "
-    "would differ by chance, and fewer if the rates are near 0."
+    "`low` and `high` are the 95 % confidence limits of the difference. Even if both experiments were the same, about one in "
+    "twenty cells would differ by chance. If the rates are near 0, fewer cells would differ."
 )
 _CLEAN_NOTE = "The table shows the mean cross-validated AUC of naive Bayes on the original data, and the error rates in %."
 _INTERPRETATIONS_NOTE = (
     "`within` counts the cells that agree with the paper within sampling error. Distances between error rates are in "
-    "percentage points. The first row is our result. We examined the other interpretations afterwards, so the best of them is "
-    "only weak evidence of what the paper did."
+    "percentage points. The first row is the interpretation that we chose. We examined the other interpretations after seeing "
+    "the results, so the best of them is only weak evidence of what the paper did."
 )
 _CYLINDER_NOTE = (
-    "The table shows error rates in %, with published rates in brackets. A star marks a cell that differs by more than "
-    "sampling error. All other settings are those of Table 1. Missing numbers are not imputed."
+    "The table shows error rates in %, with published rates in brackets. A star marks a cell that differs from the paper by "
+    "more than sampling error. All other settings are those of Table 1. Missing numeric values are not imputed."
 )
 
 

@@ -12,8 +12,8 @@ from fairtrial.reproduce.ranking_synthetic import claims, simulation, worked_exa
 from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve
 
 _MEANS_NOTE = (
-    "The paper shows its error rates only in figures, so there are no published numbers for comparison. The last row is "
-    "another interpretation of the text: the same noise is added to the scores of a case in both rankings."
+    "The paper shows its error rates only in figures, so there are no published numbers for comparison. The last row shows "
+    "the results under another interpretation of the paper: both rankings get the same noise for each case."
 )
 
 

@@ -112,8 +112,8 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
     }
     note = (
         "Each learner has three rows: our numbers, those of WEKA 3.6.14 on the same folds, and those of the tutorial. The "
-        "last column counts numbers that round to the printed digits. Row 3NN of the tutorial is compared with one and with "
-        "three neighbours."
+        "last column counts numbers that round to the printed digits. Row 3NN of the tutorial is compared with our "
+        "results for one and for three neighbours."
     )
     tables = (
         ResultTable(
