@@ -15,6 +15,8 @@ from hypothesis import settings
 
 import fairtrial
 
+pytest.register_assert_rewrite("tests.snapshots")  # shows what differs
+
 ORACLES = Path(__file__).with_name("oracles")
 PUBLISHED = Path(fairtrial.__file__).parent / "reproduce" / "published"
 MEMORY, MIN_FREE_BYTES = Path("/dev/shm"), 4 << 30

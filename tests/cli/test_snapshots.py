@@ -105,7 +105,9 @@ def test_judge(run):
 
 
 @pytest.mark.usefixtures("folder")
-def test_study(run):
+def test_study(run, monkeypatch):
+    for name in ("find_slow_fits", "find_oversubscription"):  # a busy machine adds notes
+        monkeypatch.setattr(f"fairtrial.study.results.summary.{name}", lambda *_: [])
     Path("small.toml").write_text(STUDY)
     Path("mistakes.toml").write_text(MISTAKES)
     outputs = [

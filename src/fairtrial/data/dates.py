@@ -66,9 +66,13 @@ def parse_date(text: str, date_format: str) -> float:
 
     >>> parse_date("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
     986299932.0
+    >>> parse_date("3 Apr", "%d %b") == parse_date("1900-04-03", "%Y-%m-%d")
+    True
     """
     if "%z" in date_format:
         text = _UNIVERSAL.sub(lambda match: "" if match[1] else "+0000", text)
+    if "%Y" not in date_format and "%y" not in date_format:  # the default year, which Python 3.13 deprecates as a default
+        text, date_format = f"1900 {text}", f"%Y {date_format}"
     return _to_timestamp(datetime.strptime(text, date_format))
 
 
