@@ -1,4 +1,4 @@
-"""Ratios without warnings, and sums of row weights over bins for many resamples at once."""
+"""Ratios without division warnings, and weight sums per bin for many resamples at once."""
 
 from __future__ import annotations
 

@@ -298,7 +298,8 @@ class Prepared(TypedClassifier):
     sampler : imbalanced-learn sampler or noise filter, optional
         Sampler applied to the training rows after imputation. Test rows are never resampled.
     preparation : {"standard", "none"} or transformer, default "standard"
-        "standard" applies the steps that `facts_of(learner)` requires. A transformer of data frames replaces these steps.
+        "standard" applies the steps that `facts_of(learner)` requires. If you pass a transformer, it replaces these steps. Its
+        input is a data frame.
     nominal : sequence of str or int, optional
         Names or indices of columns to treat as nominal. Categorical, text and Boolean columns are always nominal.
 

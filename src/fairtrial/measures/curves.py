@@ -178,8 +178,8 @@ def roc_hull(tally: ScoreTally) -> CurveColumns:
     -------
     DataFrame
         Columns `threshold`, `fpr`, `tpr`, `slope_low`, `slope_high`, `cost_low` and `cost_high`. The slopes are the smallest
-        and largest slopes of iso-performance lines through the corner. The costs are the smallest and largest costs c of a
-        false positive for which the corner is optimal. A false negative costs 1 - c.
+        and largest slopes of the iso-performance lines for which the corner is optimal. The costs are the smallest and largest
+        costs c of a false positive for which the corner is optimal. A false negative costs 1 - c.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class MeasureFacts:
     aliases : tuple of str
         Other names in the registry.
     per_class : bool
-        Whether the measure has a value for each class, which can be averaged over classes.
+        Whether the measure has one value per class. These values can be averaged.
     proportion : bool
         Whether the measure is a proportion of rows. Proportions have Wilson intervals.
     rank_based : bool

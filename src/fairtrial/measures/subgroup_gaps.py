@@ -306,7 +306,8 @@ def _relate_values(values: SubgroupValues) -> tuple[FloatArray, list[float]]:
 def _build_contrasts(sizes: FloatArray) -> FloatArray:
     """Build the weights of all subgroups in each gap.
 
-    The subgroup of the gap has a weight of 1. The weight of every other subgroup is minus its proportion of the rest.
+    The subgroup of the gap has a weight of 1. Every other subgroup has a negative weight: minus its proportion of the remaining
+    rows.
     """
     others = sizes.sum() - sizes
     contrasts = -sizes[None, :] / np.where(others > 0, others, 1.0)[:, None]

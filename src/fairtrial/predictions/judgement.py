@@ -204,7 +204,7 @@ class Judgement:
         "cannot be decided". The limits `low` and `high` are not adjusted. The limits `simultaneous_low` and `simultaneous_high`
         are simultaneous over all pairs (Bonferroni).
     tests : DataFrame
-        One row per pair of models and test. Accuracy and AUC are also tested if they are not the main measure.
+        One row for each test of each pair of models. Accuracy and AUC are also tested if they are not the main measure.
     classes : DataFrame
         Precision, recall, F score and AUC for each class.
     confusion : DataFrame

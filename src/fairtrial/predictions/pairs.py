@@ -334,8 +334,8 @@ class _Comparison:
     def _test_labels(self, cells: FloatArray, measure: Measure) -> Outcome:
         """Compare accuracies or error rates, given counts by true class and both predicted classes.
 
-        Independent rows are compared by the exact McNemar test. Clustered rows are compared by a t test of the clusters or, if
-        there are few clusters, by a permutation test.
+        For independent rows, the test is the exact McNemar test. For clustered rows, it is a t test over the clusters or, if
+        there are few clusters, a permutation test.
         """
         if self._is_clustered:
             outcome = self.pair.compare_clustered_accuracies(self.settings.level)

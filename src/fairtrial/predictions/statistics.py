@@ -114,7 +114,7 @@ SplitValue = tuple[str, str, int, int, float]
 
 
 class ModelStatistics(Protocol):
-    """Statistics that a judgement needs about one model on one data set, whether the rows are in memory or streamed."""
+    """Statistics of one model on one data set, computed from rows in memory or streamed from a file."""
 
     @property
     def dataset(self) -> str:

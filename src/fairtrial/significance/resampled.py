@@ -107,7 +107,7 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
 def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated", level: float = 0.95) -> Outcome:
     """Compare two learners, using one of Bouckaert's tests for 10x10 cross-validation.
 
-    The variants "calibrated" and "sorted-runs" were calibrated by simulation. In contrast, `corrected_resampled_t`
+    The variants "calibrated" and "sorted-runs" are justified only by simulation. In contrast, `corrected_resampled_t`
     (test_fraction=0.1) is derived from theory, is slightly more conservative, and applies to any design. Use `ten_by_ten` only
     to reproduce a study that used it.
 

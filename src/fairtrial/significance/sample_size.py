@@ -572,7 +572,7 @@ def plan_margin(
     The goal is to show that the new model is not worse than the old one by more than the margin.
 
     Specify the variance in one of three ways. `discordant` is for accuracy on the same rows. `standard_error` with `n` is for
-    any measure on the rows of a pilot study. `sd` is for scores on data sets.
+    any measure on the rows of a pilot study. `sd` is for comparisons over several data sets.
 
     Parameters
     ----------

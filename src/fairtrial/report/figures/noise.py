@@ -87,7 +87,8 @@ def build_case_frame(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0
     Returns
     -------
     pandas.DataFrame
-        Columns x, y, label and changed. If cases moved, there are also the columns from_x and from_y.
+        Columns x, y, label and changed. If any plotted value changed, the columns from_x and from_y contain the values before
+        the change.
 
     Examples
     --------

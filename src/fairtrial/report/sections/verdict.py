@@ -120,7 +120,7 @@ def _name_alternative(context: VerdictContext) -> tuple[str, str]:
 def _build_alternative(
     results: Results, context: VerdictContext, main: VerdictContext, noun: str, has_measures: bool
 ) -> Section:
-    """Build the subsection of one measure and condition.
+    """Build the subsection for one measure under one condition.
 
     Only subsections on the measure of the study's verdict contain all tables.
     """

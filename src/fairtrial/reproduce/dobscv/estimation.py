@@ -40,7 +40,7 @@ def estimate_rank_correlation(first: Any, second: Any) -> IntervalEstimate:
 
 
 def estimate_log_ratio(first: Any, second: Any) -> IntervalEstimate:
-    """Estimate the log ratio of two means with Welch's interval by the delta method.
+    """Estimate the log ratio of two means with a delta-method t interval.
 
     >>> estimate_log_ratio([2.0, 2.0, 2.0], [1.0, 1.0]).format("{:.4f}")
     '0.6931 (0.6931 to 0.6931)'

@@ -379,7 +379,7 @@ def tabulate_disagreements(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
-    """Tabulate mean differences and counts, and whether they are significant."""
+    """Tabulate mean differences, counts and significance."""
     import pandas as pd
 
     rows = []

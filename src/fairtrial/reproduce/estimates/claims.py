@@ -1,4 +1,4 @@
-"""Judge the chapter's claims by our results."""
+"""Compare the chapter's claims with our results."""
 
 from __future__ import annotations
 

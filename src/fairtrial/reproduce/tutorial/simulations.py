@@ -373,9 +373,9 @@ def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataF
 def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int) -> tuple[FloatArray, FloatArray]:
     """Simulate cross-validated accuracies of two learners that use one attribute each.
 
-    An attribute is normal with variance 1, and its mean is +s/2 in one class and -s/2 in the other. A learner uses the
-    threshold halfway between the class means of the training set. If both attributes have the same s, the learners are equal by
-    symmetry. All replicates have the same splits.
+    Each attribute is normally distributed with variance 1, and its mean is +s/2 in one class and -s/2 in the other. A learner
+    uses the threshold halfway between the class means of the training set. If both attributes have the same s, the learners are
+    equal by symmetry. All replicates have the same splits.
     """
     from fairtrial.resampling import FiveByTwo, TenByTen
 

@@ -192,7 +192,7 @@ def find_module_beside(module: str, folder: Path) -> str | None:
 def make_importable(folder: Path) -> Iterator[None]:
     """Temporarily append a folder to the import path.
 
-    Objects from modules that the block imports from this folder are pickled with their code.
+    If the `with` block imports a module from this folder, objects defined in the module are pickled together with its code.
     """
     path, loaded = str(folder.resolve()), set(sys.modules)
     sys.path.append(path)

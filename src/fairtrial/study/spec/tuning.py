@@ -84,7 +84,7 @@ class ParameterRange:
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A learner that chooses its parameters on inner splits and is then fitted with them.
 
-    A search of scikit-learn or Optuna selects the combinations of parameter values to try. If several combinations have the
+    A scikit-learn or Optuna search selects the combinations of parameter values to try. If several combinations have the
     best score, the first of them is chosen. A grid is tried in alphabetical order of the parameter names and, for each
     parameter, in the order of its list. After fitting, `chosen_` contains the best parameters, and `score_` is their mean
     score. `tried_` lists the tried combinations with their mean scores, and `learner_` is the fitted learner.
