@@ -45,6 +45,7 @@ def test_a_folder_is_refused_in_the_same_way(run, tmp_path, command):
         ("judge FILE --seed 1.5", "--seed must be a whole number, got '1.5'"),
         ("judge FILE --margin", "option '--margin' requires an argument: see "),
         ("gate FILE --candidate a --baseline b --margin", "option '--margin' requires an argument: see "),
+        ("data get iris --out", "option '--out' requires an argument: see root data get --help"),
         ("judge FILE --all=yes", "option '--all' does not take a value: see "),
         ("judge FILE --measure accuracy,auc", "repeat the option (--measure accuracy --measure auc)"),
         ("judge FILE --postive yes", "no option is called '--postive': did you mean '--positive'"),

@@ -97,6 +97,23 @@ def test_html_is_escaped():
     assert "<script>" not in judge(table, resamples=20)._repr_html_()
 
 
+def test_a_notebook_shows_the_answer_decisions_and_important_notes_before_the_details():
+    rng = np.random.default_rng(1)
+    y_true, patients = rng.integers(0, 2, 400), np.repeat(np.arange(40), 10)
+    scores = {"gpt-4o": y_true + rng.normal(size=400), "tree": rng.normal(size=400)}
+    table = pd.DataFrame(
+        {"patient": patients, "y_true": y_true, **{f"{name}_score": values for name, values in scores.items()}}
+    )
+    judgement = judge(table, measures=["auc", "accuracy"], margin=0.05, resamples=20)
+    visible, details = judgement._repr_html_().split("<details>")
+    assert judgement.margins[0].result.decision == "superior"
+    assert "superior" in visible
+    assert "undeclared_clusters" in {note.kind for note in judgement.notes}
+    assert "cluster=" in visible
+    assert "accuracy" in details
+    assert "Gpt-4o" not in visible + details
+
+
 def test_the_archive_has_the_predictions(judgement):
     assert [learner.name for learner in judgement.archive.learners] == ["forest", "tree"]
     assert judgement.archive.trials()["status"].eq("ok").all()

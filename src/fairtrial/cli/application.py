@@ -63,6 +63,11 @@ class NamingGroup(TyperGroup):
                     parameter.metavar = _name_value(hints.get(parameter.name, bool))
         return command
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, and report its invalid options in one sentence."""
+        with _exit_on_usage_error(lambda: f"{ctx.command_path} {ctx.invoked_subcommand}"):
+            return super().invoke(ctx)
+
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the group, which are flags without a value."""
         parameters: Any = super().get_params(ctx)
@@ -94,7 +99,7 @@ class CommandGroup(NamingGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        with _exit_on_interrupt(_STOPPED), _exit_on_usage_error(lambda: f"{ctx.command_path} {ctx.invoked_subcommand}"):
+        with _exit_on_interrupt(_STOPPED):
             return super().invoke(ctx)
 
 

@@ -387,7 +387,7 @@ def check(
         bool, typer.Option("--repair", help="Drop corrupted trials, so the next run repeats them. The old file is kept.")
     ] = False,
 ) -> None:
-    """Check a results file: database pages, checksums, and trials against the plan. Exit code 2 means a corrupted file."""
+    """Check a results file: database pages, checksums, and trials against the plan. A corrupted file gives exit code 2."""
     from fairtrial.study.store.transfer import check_results, repair_results
 
     with errors_to_exit(), warnings_to_stderr():

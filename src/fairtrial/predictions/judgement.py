@@ -26,6 +26,7 @@ from fairtrial._text import (
     capitalize,
     format_count,
     format_difference,
+    format_html_block,
     format_html_table,
     format_interval,
     format_number,
@@ -533,13 +534,9 @@ class Judgement:
 
         The first few raised checks are always shown. If notes are omitted, the last line states how many.
         """
-        notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
-        first = notes.pop("undeclared_clusters") + notes.pop("net_benefit_threshold")
-        if "subgroup" in self.roles.specified:
-            first += [render(note, "model") for note in self.notes if note.kind in ("many_subgroups", "single_subgroup")]
-        texts = [*first, *self._render_methodology(), *(text for texts in notes.values() for text in texts)]
-        blocks = [wrap_item(text, "!") for text in texts]
-        n_checks = min(_MAX_CHECKS, len(first) + len(self.methodology))
+        first, others = self._list_warnings()
+        blocks = [wrap_item(text, "!") for text in (*first, *others)]
+        n_checks = min(_MAX_CHECKS, len(first))
         lines: list[str] = []
         for index, block in enumerate(blocks):
             is_last = index == len(blocks) - 1
@@ -548,6 +545,14 @@ class Judgement:
                 return [*lines, f"! {count}: {name_place('--explain', '.explain()')}"]
             lines += block
         return lines
+
+    def _list_warnings(self) -> tuple[list[str], list[str]]:
+        """List the notes and raised checks that come first, and the other important notes."""
+        notes = {kind: [render(note, "model") for note in self.notes if note.kind == kind] for kind in IMPORTANT_NOTES}
+        first = notes.pop("undeclared_clusters") + notes.pop("net_benefit_threshold")
+        if "subgroup" in self.roles.specified:
+            first += [render(note, "model") for note in self.notes if note.kind in ("many_subgroups", "single_subgroup")]
+        return [*first, *self._render_methodology()], [text for texts in notes.values() for text in texts]
 
     def _format_main_table(self) -> list[str]:
         rows = self._build_main_table()
@@ -646,15 +651,8 @@ class Judgement:
         >>> "McNemar" in judgement.explain()
         True
         """
-        main = get_measure(self.main)
-        tests = dict.fromkeys(test for ranking in self.findings for test in ranking.tests)
-        better = "higher" if main.facts.direction == "max" else "lower"
-        reasons = [f"Models are compared by {main.display_name} ({better} is better)."]
-        if tests:
-            reasons.append(f"Deciding test: {join_names(tests)} (* below), significance level {self.alpha:g}.")
-        reasons += render_all(self._find_disagreements(), "model")
         blocks = [
-            [line for text in (*self.summary, *reasons) for line in wrap_lines(text)],
+            [line for text in (*self.summary, *self._list_reasons()) for line in wrap_lines(text)],
             self._format_measures(),
             self._format_tests() if len(self.tests) else [],
             format_margin_table(self.margins) if self.margins else [],
@@ -666,6 +664,16 @@ class Judgement:
             wrap_lines(self._get_read_as(), indent="  "),
         ]
         return "\n\n".join("\n".join(block) for block in blocks if block)
+
+    def _list_reasons(self) -> list[str]:
+        """State the main measure, the deciding tests, and intervals that disagree with the adjusted p-values."""
+        main = get_measure(self.main)
+        tests = dict.fromkeys(test for ranking in self.findings for test in ranking.tests)
+        better = "higher" if main.facts.direction == "max" else "lower"
+        reasons = [f"Models are compared by {main.display_name} ({better} is better)."]
+        if tests:
+            reasons.append(f"Deciding test: {join_names(tests)} (* below), significance level {self.alpha:g}.")
+        return [*reasons, *render_all(self._find_disagreements(), "model")]
 
     def _find_disagreements(self) -> list[Finding]:
         """Find the pairs of models whose interval excludes zero although the difference is not significant."""
@@ -686,17 +694,19 @@ class Judgement:
             return format_html_table(pd.DataFrame(rows[1:], columns=rows[0]))
 
         def format_texts(texts: Iterable[str]) -> str:
-            return "".join(f"<p>{escape(capitalize(text))}</p>" for text in texts)
+            return "".join(f"<p>{escape(text)}</p>" for text in texts)
 
         answer, *more = self.summary
-        more += [*self._render_methodology(), self._get_read_as()]
+        first, others = self._list_warnings()
+        more += [*self.gap_answer, *first, *others, capitalize(self._get_read_as())]
+        margins = format_html_block("\n".join(format_margin_table(self.margins))) if self.margins else ""
         details = format_rows(self._build_measures())
-        details += format_rows(self._build_tests()) if len(self.tests) else ""
-        details += format_texts(render_all(self.notes, "model"))
+        if len(self.tests):
+            details += format_texts(self._list_reasons()) + format_rows(self._build_tests())
+        details += format_texts(text for text in render_all(self.notes, "model") if text not in (*first, *others))
         return (
-            f"<p><b>{escape(answer)}</b></p>{format_rows(self._build_main_table())}{format_texts(more)}"
-            "<details><summary>All measures, tests and notes</summary>"
-            f"{details}</details>"
+            f"<p><b>{escape(answer)}</b></p>{format_rows(self._build_main_table())}{margins}{format_texts(more)}"
+            f"<details><summary>All measures, tests and notes</summary>{details}</details>"
         )
 
 
