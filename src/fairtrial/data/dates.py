@@ -71,7 +71,7 @@ def parse_date(text: str, date_format: str) -> float:
     """
     if "%z" in date_format:
         text = _UNIVERSAL.sub(lambda match: "" if match[1] else "+0000", text)
-    if "%Y" not in date_format and "%y" not in date_format:  # the default year, which Python 3.13 deprecates as a default
+    if "%Y" not in date_format and "%y" not in date_format:  # 1900 is the default, but Python 3.13 warns
         text, date_format = f"1900 {text}", f"%Y {date_format}"
     return _to_timestamp(datetime.strptime(text, date_format))
 
